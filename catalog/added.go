@@ -13,7 +13,7 @@ type Added struct {
 	Implicit string
 }
 
-// Same says whether both are alike.
+// Same reports whether both are equal.
 func (a Added) Same(b Added) bool {
 	return a.Implicit == b.Implicit && maps.Equal(a.Functions, b.Functions) && maps.Equal(a.Operators, b.Operators) && maps.Equal(a.Types, b.Types)
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Comments say in words how a table is published, for tools that show comments:
-// the first text is of the relation, the others are of Publication.Columns, in
-// their order. They speak of the policy alone. No value of the table is in them,
-// not even those that the policy itself names, and no column that is not
-// published. The source's own comments are not repeated: they may tell of both.
+// Comments describe how a table is published, for tools that show comments: the first text is
+// for the relation, the others for Publication.Columns, in their order. They describe only the
+// policy, without values of the table, even those that the policy names, and without columns
+// that are not published. They do not repeat the source's comments, which may contain both.
 func (p Publication) Comments() (relation string, columns []string) {
 	relation = "Anonymized by kproxy: " + constraintsInWords(p.Policy.Constraints) + "."
 	if p.Policy.Subject != "" {

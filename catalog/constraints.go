@@ -9,9 +9,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// NewAttributes makes the quasi-identifying attributes, in the order of
-// Attributes, each with a hierarchy of its own that has met no values yet. The
-// error does not occur for what Publish has found no problem with.
+// NewAttributes makes the quasi-identifying attributes, in the order of Attributes, each with a
+// new hierarchy that has encoded no values yet. There is no error for a publication in which
+// Publish has found no problem.
 func (p Publication) NewAttributes() ([]anonymizer.Attribute, error) {
 	attributes := make([]anonymizer.Attribute, len(p.Attributes))
 	for i, a := range p.Attributes {
@@ -26,8 +26,8 @@ func (p Publication) NewAttributes() ([]anonymizer.Attribute, error) {
 
 // NewSchema makes what the policy's constraints refer to by name: the
 // attributes in the order of Attributes, and the sensitive columns in the order
-// of Sensitive, each with an empty dictionary. The error does not occur for what
-// Publish has found no problem with.
+// of Sensitive, each with an empty dictionary. There is no error for a publication
+// in which Publish has found no problem.
 func (p Publication) NewSchema() (privacy.Schema, error) {
 	var schema privacy.Schema
 	for _, a := range p.Attributes {

@@ -9,9 +9,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Description is what readers may ask about a published table. It speaks of the policy
-// alone: no value of the table is in it but those that the policy's own taxonomies and
-// orders of quasi-identifiers name, and no column that is not published.
+// Description is what readers may know of a published table. It describes only the policy. It
+// contains no values of the table, except those that the policy's taxonomies and orders of
+// quasi-identifiers name, and no column that is not published.
 type Description struct {
 	Table Name
 	// K is the least k of any quasi-identifying column.

@@ -11,9 +11,9 @@ import (
 // decides what it does.
 type ListedFunction map[string]string
 
-// Changes says how the functions that have the name now differ from those that were accepted,
-// each difference in a few words; none where clients may call them. One that is gone is no
-// difference: there is nothing to call.
+// Changes describes the differences between the functions that have the name now and those that
+// were accepted, each in a few words; there are none if clients may call them. A dropped
+// function is no difference, since it cannot be called.
 func (f ListedFunction) Changes(name Name, now ListedFunction) []string {
 	var changes []string
 	for _, arguments := range slices.Sorted(maps.Keys(now)) {
@@ -44,8 +44,8 @@ func (s *Snapshot) WithoutFunctions(withdrawn map[Name]bool) *Snapshot {
 	return &with
 }
 
-// IsWithdrawn says whether a function is listed and must not be called now. Without a schema
-// it speaks of all schemas.
+// IsWithdrawn reports whether a function is listed and must not be called now. Without a schema,
+// it considers all schemas.
 func (s *Snapshot) IsWithdrawn(schema, function string) bool {
 	for name := range s.uncallable {
 		if name.Relation == function && (name.Schema == schema || schema == "") {

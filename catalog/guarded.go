@@ -52,8 +52,8 @@ func Relative(model privacy.Model) bool {
 	}
 }
 
-// checkUpdates wants settings that the way of updating has a use for, and of a
-// guarded table constraints that classes can keep without changing.
+// checkUpdates checks that the mode of updates uses the settings, and that the classes of a
+// guarded table can satisfy its constraints without changing.
 func (b *builder) checkUpdates() {
 	policy := b.publication.Policy
 	u := policy.Updates
@@ -89,8 +89,8 @@ func (b *builder) checkUpdates() {
 	}
 }
 
-// publishMembership adds the columns by which readers of a guarded table tell its
-// classes apart and make up for the rows that stand for nobody.
+// publishMembership adds the columns by which readers of a guarded table distinguish its classes
+// and correct for rows whose records are gone.
 func (b *builder) publishMembership() {
 	if b.publication.Policy.Updates.Mode != Guarded {
 		return

@@ -61,7 +61,7 @@ func isUnstable(c Column) bool {
 	return c.NamesObjects || strings.TrimPrefix(c.BaseType, "_") == "money"
 }
 
-// checkIdentity wants changed rows to be found again.
+// checkIdentity checks that changed rows can be found again.
 func (b *builder) checkIdentity() {
 	r := b.publication.Relation
 	told := b.checkLeaves()
@@ -105,8 +105,8 @@ func unidentified(name Name, identity byte, primaryKey []string) (what, fix stri
 	return what + failing, "ALTER TABLE " + name.SQL() + " REPLICA IDENTITY FULL;\n-- or ADD PRIMARY KEY (...), REPLICA IDENTITY DEFAULT, which costs the source less"
 }
 
-// checkLeaves wants all leaves to be in this server's log and to agree on a key.
-// It reports whether it told of one that does not.
+// checkLeaves checks that all leaves are in this server's log and agree on a key. It reports
+// whether it found one that does not.
 func (b *builder) checkLeaves() (told bool) {
 	r := b.publication.Relation
 	var foreign, detach, unfit, alter []string

@@ -9,9 +9,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// checkQuasiIdentifiers wants constraints to be over quasi-identifying columns
-// only, and a k-anonymity constraint over each of them: one in none would be
-// published without protection.
+// checkQuasiIdentifiers checks that constraints are over quasi-identifying columns only, and that
+// a k-anonymity constraint is over each of them: a column in none would be published without
+// protection.
 func (b *builder) checkQuasiIdentifiers() {
 	policy := b.publication.Policy
 	misnamed, sized := false, false
@@ -35,8 +35,8 @@ func (b *builder) checkQuasiIdentifiers() {
 	}
 }
 
-// checkMethod wants the method to honor the constraints. It needs a publication
-// that is whole otherwise.
+// checkMethod checks that the method supports the constraints. The publication must be complete
+// otherwise.
 func (b *builder) checkMethod() {
 	for _, constraint := range b.publication.Policy.Constraints {
 		if err := constraint.Validate(); err != nil {
@@ -47,7 +47,7 @@ func (b *builder) checkMethod() {
 	if err != nil {
 		b.problem("", joined(err), "choose one of them")
 	}
-	if len(b.problems) > 0 {
+	if len(b.problems) > 0 || b.member {
 		return
 	}
 	attributes, set, err := b.publication.demands()
@@ -64,7 +64,7 @@ func (b *builder) checkMethod() {
 	}
 }
 
-// demands is what a method is asked for, before there are any data.
+// demands are the requirements for a method, before there are data.
 func (p Publication) demands() ([]anonymizer.Attribute, privacy.ConstraintSet, error) {
 	attributes, err := p.NewAttributes()
 	if err != nil {

@@ -16,6 +16,9 @@ type Policy struct {
 	// Functions are those of extensions and users that analysts may call, all of one
 	// name together; Relation is the function's name.
 	Functions []Name
+	// People are kinds of persons whose tables, all of Tables, are released together.
+	// Nothing serves them so far.
+	People []People `json:",omitempty"`
 }
 
 // TablePolicy protects one table.
@@ -110,8 +113,8 @@ func (f Form) String() string {
 	return formNames[f]
 }
 
-// Unpublishable says what readers get while the whole table cannot satisfy its
-// constraints: an error, whichever it is. Policies of earlier versions tell two apart.
+// Unpublishable says what readers get while the whole table cannot satisfy its constraints:
+// an error in either case. Policies of earlier versions distinguish two.
 type Unpublishable int
 
 // The choices.

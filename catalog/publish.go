@@ -108,8 +108,14 @@ func (p Publication) StoredColumns() []Column {
 // its crowd, and has a k-anonymity constraint over all quasi-identifying columns,
 // with the greatest k of any: such a table is divided into classes as one part.
 func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
-	policy = withUpdates(policy)
-	b := builder{publication: Publication{Policy: policy, Relation: relation}}
+	b := builder{publication: Publication{Policy: withUpdates(policy), Relation: relation}}
+	b.build()
+	return b.publication, b.problems
+}
+
+// build fills the publication's shape.
+func (b *builder) build() {
+	policy, relation := b.publication.Policy, b.publication.Relation
 	b.checkRelation()
 	b.checkUpdates()
 	for _, c := range policy.Columns {
@@ -120,6 +126,7 @@ func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 	attributes := b.attributes()
 	b.checkSensitive()
 	b.checkSubject()
+	b.checkKeys()
 	b.checkQuasiIdentifiers()
 	for _, column := range relation.Columns {
 		if c, named := policy.Column(column.Name); named {
@@ -137,12 +144,15 @@ func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 	b.publishMembership()
 	b.checkNames()
 	b.checkMethod()
-	return b.publication, b.problems
 }
 
 type builder struct {
 	publication Publication
 	problems    []Problem
+	// member says that the table is released with others, and keys are its columns that
+	// are published as pseudonyms.
+	member bool
+	keys   []string
 }
 
 func (b *builder) problem(column, what, fix string) {
@@ -219,7 +229,7 @@ func (b *builder) checkNames() {
 			b.problem(c.Name, "kproxy keeps a column of this name of its own beside it", "rename the column")
 		}
 	}
-	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 {
+	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 && !b.member {
 		b.problem("", "no column is quasi-identifying", "give at least one column the role quasi-identifying")
 	}
 }

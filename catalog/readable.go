@@ -30,7 +30,7 @@ type ReadableRelation struct {
 	Rule string
 	// Reads are the relations that the definition names, each once, ordered by name.
 	Reads []Name
-	// Barrier says that it is a security barrier (PostgreSQL, chapter "Rules and
+	// Barrier says that the view is a security barrier (PostgreSQL, chapter "Rules and
 	// Privileges").
 	Barrier bool
 	// Parts are the relations whose rows it shows besides its own, by their numbers:
@@ -73,7 +73,7 @@ type ReadablePart struct {
 	Numbers []int16 `json:"numbers"`
 }
 
-// same says whether the part shows under each column that both know of what it showed.
+// same reports whether the part still shows the same under each column that both know.
 func (p ReadablePart) same(now ReadablePart) bool {
 	for i := range min(len(p.Numbers), len(now.Numbers)) {
 		if p.Numbers[i] != now.Numbers[i] && p.Numbers[i] != 0 && now.Numbers[i] != 0 {
@@ -83,8 +83,8 @@ func (p ReadablePart) same(now ReadablePart) bool {
 	return true
 }
 
-// Identity is what a listed relation was when it was accepted. Readers are served that and
-// nothing else, whatever bears its name later.
+// Identity describes a listed relation when it was accepted. Readers get that relation and no
+// other that has its name later.
 type Identity struct {
 	// OverProtected stands for a view over protected tables. Such a one is published from
 	// what its tables publish, whatever its definition, and nothing more of it is kept.
@@ -144,7 +144,7 @@ var kindNames = map[string]string{
 	string(KindMaterializedView): "materialized view", string(KindForeignTable): "foreign table",
 }
 
-// what names the relation for the operator.
+// what is the name of the relation in messages to the operator.
 func (i Identity) what() string {
 	if i.OverProtected {
 		return "a view over protected tables"
@@ -152,8 +152,8 @@ func (i Identity) what() string {
 	return fmt.Sprintf("%s %d", kindNames[i.Kind], i.OID)
 }
 
-// Changes says how the relation that is there now differs from the accepted one, each
-// difference in a few words; none where readers may have it. Columns that were added to a
+// Changes describes the differences between the present relation and the accepted one, each in
+// a few words; there are none if readers may have it. Columns that were added to a
 // table are no difference: nobody is served them before they are accepted. Those of which a
 // materialized view holds whole rows are.
 func (i Identity) Changes(now Identity) []string {

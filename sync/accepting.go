@@ -52,11 +52,11 @@ func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Un
 	if err != nil {
 		return u, err
 	}
-	now, err := t.layout.examine(ctx, tx, accept.Whole)
+	now, err := t.layout.source().examine(ctx, tx, accept.Whole)
 	if err != nil {
 		return u, err
 	}
-	if now.Name != t.layout.name() || !t.layout.isAsConfigured(now.Table) {
+	if now.Name != t.layout.name() || !t.layout.source().isAsConfigured(now.Table) {
 		return u, fmt.Errorf("table %s is being altered; try again", t.layout.name())
 	}
 	u.Table, u.now = t.layout.name(), now.Table
@@ -78,7 +78,7 @@ func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Un
 	case err != nil:
 		return u, err
 	case known:
-		u.Changes = bound.Changes(now.Table, t.layout.needs)
+		u.Changes = bound.Changes(now.Table, t.layout.source().needs)
 	case u.NewRelease:
 		u.Changes = []string{"what its columns were when it was published is not known"}
 	}

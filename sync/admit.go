@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// admit decides what becomes of a table of the policy: it is loaded and applied, or
-// made anew or compared with its source beside the stream, or it waits for the operator.
+// admit loads a table of the policy so that it is applied, or enqueues its publication or its
+// comparison with the source, or halts it until the operator acts.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := t.layout.fits(g) // which one that is not known does not
 	if g.staysHalted(fits, s.syncer.retryHalted()) {
@@ -45,33 +44,33 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	return nil
 }
 
-// staysHalted tells whether a table stays halted without being looked at: until the operator
-// asks for it where that takes consent, else until halted ones are looked at afresh, unless its
+// staysHalted reports whether a table stays halted without being examined. If it needs consent,
+// it does until the operator asks for it; else until halted tables are retried, unless its
 // policy has changed or it may heal by itself.
 func (g generation) staysHalted(fits, afresh bool) bool {
 	return g.halted != "" && g.asked == "" && (g.consent || fits && !afresh && !g.heals)
 }
 
-// mayHeal tells whether a halted table goes on by itself once it is again what was accepted.
+// mayHeal reports whether a halted table continues by itself when it is again what was accepted.
 func (g generation) mayHeal() bool {
 	return g.halted != "" && g.asked == "" && !g.consent && g.heals
 }
 
-// noJob is where nothing has to be made beside the stream.
+// noJob means that the worker has nothing to prepare.
 const noJob jobKind = -1
 
-// resume has a table applied from where its store stands, if it can be; else wanted is what
-// makes good what has happened meanwhile. An error has been seen to where it concerns the
-// table alone, of which nothing is wanted then.
+// resume applies a table from the position of its store, if possible; else wanted is the job
+// that repairs it. If an error concerns the table alone, resume has halted the table and
+// returns noJob.
 func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.layout.readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
+	now, absent, err := t.layout.source().readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
 	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
 	different := (*TableError)(nil)
 	if absent || now.text() != g.definition {
-		different = t.layout.differs(now, g.definition)
+		different = t.layout.source().differs(now, g.definition)
 	}
 	switch {
 	case inStep && different == nil:
@@ -93,8 +92,8 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 	return resynchronize, nil
 }
 
-// updateDigest has a store that was made when identifying columns counted fit the policy
-// without them, too.
+// updateDigest replaces the digest of a store from the time when digests included identifying
+// columns, so that it fits the policy without them.
 func (s *store) updateDigest(ctx context.Context, t *table, g generation) error {
 	if g.digest == t.layout.digest {
 		return nil
@@ -107,7 +106,7 @@ func (s *store) updateDigest(ctx context.Context, t *table, g generation) error 
 	return nil
 }
 
-// stopApplying notes that a generation is not applied any more.
+// stopApplying records that a generation is no longer applied.
 func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 	_, err := s.conn.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.slot, s.epoch)
@@ -117,19 +116,19 @@ func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 	return nil
 }
 
-// enqueue has something made beside the stream.
+// enqueue adds a job for the worker.
 func (s *session) enqueue(t *table, kind jobKind) {
 	s.store.lastGeneration++
 	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration})
 }
 
-// load takes over what the store holds and has it applied from there.
+// load loads the store of a table, which is applied from there.
 func (s *session) load(ctx context.Context, t *table, g generation) error {
 	if err := s.loadStored(ctx, t, g); err != nil {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.layout.grant(ctx, s.store.conn, s.store.reader); err != nil {
+		if err := t.layout.view().grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
@@ -141,7 +140,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	return nil
 }
 
-// loadStored takes over what the store holds at one moment.
+// loadStored loads the store of a table under one snapshot.
 func (s *session) loadStored(ctx context.Context, t *table, g generation) error {
 	tx, err := s.store.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -161,7 +160,7 @@ func (s *session) loadStored(ctx context.Context, t *table, g generation) error 
 	})
 }
 
-// haltOr halts the table for an error that another attempt would meet again.
+// haltOr halts the table, unless the error is transient, in which case it is returned.
 func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if transient(err) {
 		return err
@@ -169,10 +168,10 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return s.halt(ctx, halt)
 	}
-	return s.halt(ctx, t.layout.halted(err))
+	return s.halt(ctx, errHalted(t.layout.name(), err))
 }
 
-// haltAgain is haltOr for a table that may be halted for the same already.
+// haltAgain is haltOr for a table that may be halted for the same reason already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
 		s.syncer.setTable(t.layout.name(), g.status(true))
@@ -181,15 +180,10 @@ func (s *session) haltAgain(ctx context.Context, t *table, g generation, err err
 	return s.haltOr(ctx, t, err)
 }
 
-// halted makes of an error one that concerns the table alone.
-func (t *layout) halted(err error) *TableError {
-	return &TableError{Table: t.name(), What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
-}
-
-// halt notes that a table needs the operator, and goes on without it.
+// halt records that a table needs the operator. The session continues without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
 	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
-	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
+	s.tables = s.tables.without(halt.Table)
 	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
 	if err := s.store.stopApplying(ctx, halt.Table); err != nil {
 		return err
@@ -197,9 +191,8 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 	return s.store.recordHalt(ctx, s.store.conn, halt)
 }
 
-// recordHalt notes in the store that a table is halted, or that its difference to the
-// source is wanted, unless another process has taken over. A table that was never
-// published has no place there.
+// recordHalt records in the store that a table is halted, or is to be compared with its source,
+// unless another process has taken over. A table that was never published has no row there.
 func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) error {
 	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
 	if halt.resync {
@@ -217,8 +210,7 @@ func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) e
 	return s.revoke(ctx, on, halt.Table)
 }
 
-// haltUnfit halts a table that its policy does not fit. What was published stays in the
-// store.
+// haltUnfit halts a table that its policy does not fit. Its release stays in the store.
 func (s *session) haltUnfit(ctx context.Context, name catalog.Name, g generation) error {
 	if g.halted != "" {
 		s.syncer.setTable(name, g.status(false))

@@ -8,78 +8,56 @@ import (
 	"github.com/jackc/pglogrepl"
 )
 
-// groupRows bounds the changes of a group. Tests lower it.
-var groupRows = maxGroupRows
-
-const (
-	// maxGroupRows and groupTime bound how many source transactions go into one
-	// transaction of the store while more are waiting: up to mostGroupRows changes, for
-	// groupTime or for as long as writing the last group took, up to groupMost, and
-	// until that one is written. A class that several changes of a group touch is
-	// written once.
-	maxGroupRows = 60000
-	groupTime    = 50 * time.Millisecond
-	maxGroupTime = 500 * time.Millisecond
-	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
-	// of the stored position, so that the slot does not hold WAL that concerns nobody.
-	idleBytes = 16 << 20
-)
-
-// spillRows bounds the rows that are held in memory for a table until the end of their
-// transaction. A group without large ones has fewer. Tests lower it.
-var spillRows = maxGroupRows + maxGroupRows/2
-
-// spillBytes bounds the bytes of their values likewise, and groupBytes those of a group.
-const (
-	spillBytes = 64 << 20
-	groupBytes = spillBytes / 4
-)
-
-// applier turns the stream's messages into changes of the tables and writes
-// them at commit boundaries of the source.
+// applier applies the stream's messages to the tables, and starts batches at commit boundaries
+// of the source. It belongs to its own goroutine.
 type applier struct {
-	session    *session
-	stream     *stream
-	relations  map[uint32]*relation
-	lastChange map[uint32]pglogrepl.LSN // of each relation: where the last commit begins that changed it
+	session *session
+	stream  *stream
 
-	inTransaction   bool
-	transaction     uint32        // its number
-	commitAt        pglogrepl.LSN // where the transaction's commit begins
-	end             pglogrepl.LSN // end of the last transaction in the group
-	moreReceived    bool          // more of the stream is here already
-	changed         []*table      // that the transaction has changed
-	hasChanges      bool          // the transaction has changes, be they of tables that are applied or not
-	lastWithChanges pglogrepl.LSN // end of the last transaction that had
-	rows            int           // changes in the group
-	groupBegan      time.Time     // when the group began
-	writeTime       time.Duration // how long the last group was written, up to groupMost
-	moved           time.Time     // when the position was last moved
-	writer          writer
+	relations       relations
+	transaction     transaction
+	end             pglogrepl.LSN // of the last transaction that was applied
+	lastWithChanges pglogrepl.LSN // end of the last transaction that had changes
 
-	mixer     *mixer
-	due       *time.Timer // for tables that publish by the clock
-	renewer   *renewer
-	worker    *worker
-	preparing bool           // the worker is at a job
-	prepared  *preparedTable // waits for a commit boundary
-	watcher   *watcher
-	found     *finding // waits for a commit boundary
+	group  group
+	writer writer
+	moved  time.Time // when the position was last moved
+
+	mixer   *mixer
+	due     *time.Timer // for tables that publish by the clock
+	renewer *renewer
+	joiner  joiner
+	watcher *watcher
+	found   *finding // waits for a commit boundary
+}
+
+func newApplier(s *session, w *watcher, first *stream) *applier {
+	a := &applier{stream: first, watcher: w}
+	a.use(s)
+	return a
+}
+
+// use has the parts of the applier work for a session.
+func (a *applier) use(s *session) {
+	a.session = s
+	a.writer = newWriter(s, a.batchCommitted)
+	a.relations = newRelations(s, a.writer.awaitAll)
+	a.joiner = joiner{session: s, relations: &a.relations, worker: newWorker(s)}
 }
 
 // apply applies the changes that follow the position, until an error.
 func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), lastChange: make(map[uint32]pglogrepl.LSN), worker: newWorker(s), watcher: w, writer: newWriter(s)}
+	a := newApplier(s, w, first)
 	worked := make(chan struct{})
 	go func() {
-		a.worker.run(ctx)
+		a.joiner.worker.run(ctx)
 		close(worked)
 	}()
 	applied := guard(s.syncer.config.Logger, func() error { return a.run(ctx) })
 	if halt := (*TableError)(nil); !errors.As(applied, &halt) {
-		cancel() // else the connection is needed once more
+		cancel() // otherwise haltAfterwards needs the connection
 	}
 	applied = a.writer.fail(applied)
 	cancel()
@@ -96,7 +74,7 @@ func (a *applier) run(ctx context.Context) error {
 	defer a.due.Stop()
 	a.renewer = newRenewer(a)
 	defer a.renewer.close()
-	a.startJob()
+	a.joiner.startJob()
 	for {
 		var err error
 		select {
@@ -110,7 +88,7 @@ func (a *applier) run(ctx context.Context) error {
 			err = a.tick(ctx)
 		case a.renewer.ready = <-a.renewer.ended:
 			err = a.renewer.step(ctx)
-		case a.prepared = <-a.worker.ready:
+		case a.joiner.prepared = <-a.joiner.worker.ready:
 			err = a.joinPrepared(ctx)
 		case f := <-a.watcher.found:
 			if a.found == nil {
@@ -133,14 +111,14 @@ func (a *applier) run(ctx context.Context) error {
 	}
 }
 
-// take applies messages, unless the stream begins anew among them.
+// take applies messages until the stream restarts, if it does.
 func (a *applier) take(ctx context.Context, batch []message) error {
 	from := a.stream
 	for i, m := range batch {
 		if err := a.handle(ctx, m); err != nil {
 			return err
 		}
-		a.moreReceived = i+1 < len(batch) || len(from.messages) > 0
+		a.group.moreReceived = i+1 < len(batch) || len(from.messages) > 0
 		if err := a.flushIfDue(ctx); err != nil || a.stream != from {
 			return err
 		}
@@ -148,7 +126,7 @@ func (a *applier) take(ctx context.Context, batch []message) error {
 	return nil
 }
 
-// tick does what has to be done now and then.
+// tick reads requests, continues renewals, and moves a position that lags behind.
 func (a *applier) tick(ctx context.Context) error {
 	if err := a.renewer.readRequests(ctx); err != nil {
 		return err
@@ -156,34 +134,55 @@ func (a *applier) tick(ctx context.Context) error {
 	if err := a.renewer.step(ctx); err != nil {
 		return err
 	}
-	// Changes that concern nobody move the position as well, if not each on its own.
+	// Changes of tables that are not applied move the position too, but not one by one.
 	if a.lastWithChanges > a.session.position && a.atBoundary() {
 		return a.flush(ctx, a.end)
 	}
 	return nil
 }
 
-// atBoundary says that tables and store agree, between two transactions of the source.
+// atBoundary reports whether tables and store agree, between two transactions of the source.
 func (a *applier) atBoundary() bool {
-	return !a.inTransaction && a.rows == 0 && a.writer.spilled == nil && len(a.writer.batches) == 0
+	return !a.transaction.open && a.group.rows == 0 && a.writer.spilled == nil && len(a.writer.batches) == 0
 }
 
 // joinPrepared lets a prepared table join at a commit boundary; elsewhere the next flush does.
 func (a *applier) joinPrepared(ctx context.Context) error {
-	if a.prepared == nil || !a.atBoundary() {
+	if a.joiner.prepared == nil || !a.atBoundary() {
 		return nil
 	}
-	return a.join(ctx, a.prepared)
+	return a.join(ctx, a.joiner.prepared)
 }
 
-// rewind has the stream start at the position once more.
+// join lets a prepared table join the stream at a commit boundary. If the stream restarts at the
+// table's snapshot, the other tables skip the changes that they have.
+func (a *applier) join(ctx context.Context, n *preparedTable) error {
+	a.joiner.preparing, a.joiner.prepared = false, nil
+	if n.err != nil {
+		return a.joiner.fail(ctx, n)
+	}
+	rewinds, err := a.joiner.join(ctx, n, a.streamPosition())
+	if err != nil {
+		return err
+	}
+	if rewinds {
+		return a.rewind(ctx)
+	}
+	return a.relations.bindAgain(ctx)
+}
+
+// streamPosition is the position up to which the stream was consumed. It can be ahead of the
+// session's, which transactions that change none of the applied tables do not move.
+func (a *applier) streamPosition() pglogrepl.LSN { return max(a.session.position, a.end) }
+
+// rewind restarts the stream at the session's position.
 func (a *applier) rewind(ctx context.Context) (err error) {
 	old := a.stream
 	if a.stream, err = a.session.restartStream(ctx, old); err != nil {
 		a.stream = old
 		return err
 	}
-	clear(a.relations) // the server describes them again
+	clear(a.relations.known) // the server describes them again
 	a.end, a.lastWithChanges = 0, 0
 	return nil
 }
@@ -195,24 +194,24 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	from := &messageReader{rest: m.data}
 	switch kind := pglogrepl.MessageType(from.byte()); kind {
 	case pglogrepl.MessageTypeBegin:
-		a.inTransaction, a.hasChanges = true, false
-		a.commitAt = from.lsn()
+		a.transaction.open, a.transaction.hasChanges = true, false
+		a.transaction.commitAt = from.lsn()
 		from.bytes(8) // when it was committed
-		a.transaction = from.uint32()
+		a.transaction.number = from.uint32()
 	case pglogrepl.MessageTypeCommit:
 		from.bytes(9) // flags, and where the commit begins
-		a.inTransaction, a.end = false, from.lsn()
-		if err := a.committed(ctx); err != nil {
+		a.transaction.open, a.end = false, from.lsn()
+		if err := a.transaction.end(func(t *table) error { return a.writer.spill(ctx, t) }); err != nil {
 			return err
 		}
-		if a.rows == 0 && len(a.writer.batches) == 0 {
+		if a.group.rows == 0 && len(a.writer.batches) == 0 {
 			a.session.consume(a.end)
 		}
-		if a.hasChanges {
+		if a.transaction.hasChanges {
 			a.lastWithChanges = a.end
 		}
 	case pglogrepl.MessageTypeInsert, pglogrepl.MessageTypeUpdate, pglogrepl.MessageTypeDelete:
-		a.hasChanges = true
+		a.transaction.hasChanges = true
 		return a.row(ctx, kind, from)
 	default:
 		return a.handleOther(ctx, m)
@@ -223,22 +222,22 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	return nil
 }
 
-// handleOther handles the messages of which there are few.
+// handleOther handles the infrequent kinds of messages.
 func (a *applier) handleOther(ctx context.Context, m message) error {
 	parsed, err := pglogrepl.Parse(m.data)
 	if err != nil {
 		return &StopError{What: "a replication message cannot be read", Fix: "report this with the server's version", Err: err}
 	}
 	if described, is := parsed.(*pglogrepl.RelationMessage); is {
-		if err := a.describe(ctx, described); err != nil {
+		if err := a.relations.describe(ctx, described); err != nil {
 			return err
 		}
-		if t := a.relations[described.RelationID].table; t != nil {
-			t.describedBy = append(t.describedBy, a.transaction)
+		if t := a.relations.known[described.RelationID].table; t != nil {
+			t.describedBy = append(t.describedBy, a.transaction.number)
 		}
 		return nil
 	}
-	a.hasChanges = true
+	a.transaction.hasChanges = true
 	if truncated, is := parsed.(*pglogrepl.TruncateMessage); is {
 		return a.truncate(truncated)
 	}
@@ -247,54 +246,39 @@ func (a *applier) handleOther(ctx context.Context, m message) error {
 
 func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 	for _, id := range m.RelationIDs {
-		r, err := a.relation(id)
+		r, err := a.relations.find(id)
 		if err != nil {
 			return err
 		}
-		t, err := a.tableOf(r)
+		t, err := a.relations.tableOf(r, &a.transaction)
 		if err != nil {
 			return err
 		}
 		if t != nil {
 			if r.leaf {
-				return t.layout.errDifferent("a partition was truncated")
+				return errDifferent(t.layout.name(), "a partition was truncated")
 			}
-			a.count()
+			a.group.count()
 			if err := t.deleteAllUntilCommit(); err != nil {
 				return err
 			}
-			t.truncations.add(a.transaction)
+			t.truncations.add(a.transaction.number)
 		}
 	}
 	return nil
 }
 
-// tableOf is the table that the relation's changes belong to: nil for one that is not
-// applied, or that has the transaction already, as it begins to commit before the
-// table's position.
-func (a *applier) tableOf(r *relation) (*table, error) {
-	a.lastChange[r.message.RelationID] = a.commitAt
-	if r.table == nil || a.commitAt < r.table.release.position {
-		return nil, nil
-	}
-	if r.table.deletes.commitAt != a.commitAt {
-		r.table.beginTransaction(a.commitAt)
-		a.changed = append(a.changed, r.table)
-	}
-	return r.table, r.err
-}
-
 // row applies the change of one row.
 func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *messageReader) error {
-	r, err := a.relation(from.uint32())
+	r, err := a.relations.find(from.uint32())
 	if err != nil {
 		return err
 	}
-	t, err := a.tableOf(r)
+	t, err := a.relations.tableOf(r, &a.transaction)
 	if t == nil || err != nil {
 		return err
 	}
-	a.count()
+	a.group.count()
 	c, err := r.change(from)
 	if err != nil {
 		return err
@@ -302,25 +286,14 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 	if err := t.apply(kind, c); err != nil {
 		return err
 	}
-	if (t.pending.count >= spillRows || t.pending.bytes >= spillBytes) && a.inTransaction {
-		return a.spill(ctx, t)
+	if (t.pending.count >= spillRows || t.pending.bytes >= spillBytes) && a.transaction.open {
+		return a.writer.spill(ctx, t)
 	}
 	return nil
 }
 
-// committed ends the source's transaction for the tables that it has changed.
-func (a *applier) committed(ctx context.Context) error {
-	for _, t := range a.changed {
-		if err := t.endTransaction(func() error { return a.spill(ctx, t) }); err != nil {
-			return err
-		}
-	}
-	a.changed = a.changed[:0]
-	return nil
-}
-
-// apply applies the change of one row. Where the stream sends no old row, the key is
-// unchanged and stands in the new one.
+// apply applies the change of one row. If the stream sends no old row, the key is unchanged, and
+// the new row has it.
 func (t *table) apply(kind pglogrepl.MessageType, c change) error {
 	switch {
 	case kind == pglogrepl.MessageTypeDelete && c.old != nil:
@@ -336,20 +309,13 @@ func (t *table) apply(kind pglogrepl.MessageType, c change) error {
 	return errMessage
 }
 
-func (a *applier) count() {
-	if a.rows == 0 {
-		a.groupBegan = time.Now()
-	}
-	a.rows++
-}
-
-// publishDue settles the tables whose time has come, at a commit boundary.
+// publishDue publishes what is due by the clock, at a commit boundary.
 func (a *applier) publishDue(ctx context.Context) error {
 	if !a.atBoundary() {
 		a.due.Reset(mixIdle)
 		return nil
 	}
-	if a.markDue() {
+	if a.session.tables.markDue(a.session.syncer.config.Now()) {
 		if err := a.flush(ctx, a.session.position); err != nil {
 			return err
 		}
@@ -358,35 +324,18 @@ func (a *applier) publishDue(ctx context.Context) error {
 	return nil
 }
 
-// markDue notes which tables have something to publish by the clock.
-func (a *applier) markDue() (any bool) {
-	now := a.session.syncer.config.Now()
-	for _, t := range a.session.tables {
-		if due := t.mode.due(); !due.IsZero() && !due.After(now) {
-			t.pending.dirty, any = true, true
-		}
-	}
-	return any
-}
-
-// leastWait and mostWait bound the time between two looks at what is due: the clock may
-// be put right meanwhile.
+// minWait and maxWait bound the time until due tables are checked again, as the clock may be
+// adjusted meanwhile.
 const (
 	minWait = 100 * time.Millisecond
 	maxWait = 5 * time.Second
 )
 
-// waitForDue sets the timer to when the first table has something to publish although
-// nothing changes.
+// waitForDue sets the timer to the time at which the first table has something to publish
+// without a change.
 func (a *applier) waitForDue() {
 	a.due.Stop()
-	var first time.Time
-	for _, t := range a.session.tables {
-		if due := t.mode.due(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
-			first = due
-		}
-	}
-	if !first.IsZero() {
+	if first := a.session.tables.nextDue(); !first.IsZero() {
 		a.due.Reset(min(maxWait, max(minWait, first.Sub(a.session.syncer.config.Now()))))
 	}
 }

@@ -51,7 +51,7 @@ func TestGroupsWaitForEachOther(t *testing.T) {
 	}{{0, 0, 0, false}, {1, 0, 0, true}, {2, 0, 1, false}, {0, 5000, 0, true}, {1, 5000, 1, false}, {2, 5000, 2, false}} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.release.showAt, of.pending.spilled, a.rows = test.shows, test.spilled, 3
+		of.release.showAt, of.pending.spilled, a.group.rows = test.shows, test.spilled, 3
 		for i := range test.before {
 			a.writer.batches = append(a.writer.batches, landed(pglogrepl.LSN(910+10*i), nil))
 		}
@@ -64,10 +64,10 @@ func TestGroupsWaitForEachOther(t *testing.T) {
 		if len(a.writer.batches) != test.before-test.waits+1 || a.session.position != pglogrepl.LSN(900+10*test.waits) || f.from != from || f.to != 1000 {
 			t.Errorf("%+v: %d groups are on their way, the last from %s, and the position is %s", test, len(a.writer.batches), f.from, a.session.position)
 		}
-		if !f.changes || !f.complete || a.rows != 0 || a.writer.spilled != nil || f.started.IsZero() || cap(f.steps) != map[bool]int{false: maxSteps, true: maxSpilledSteps}[test.spilled] {
+		if !f.changes || !f.complete || a.group.rows != 0 || a.writer.spilled != nil || f.started.IsZero() || cap(f.steps) != map[bool]int{false: maxSteps, true: maxSpilledSteps}[test.spilled] {
 			t.Errorf("%+v: the group is %+v", test, f)
 		}
-		if err := a.awaitBatches(t.Context()); err != nil || a.session.position != 1000 || store.position != 1000 || f.earlier != nil {
+		if err := a.writer.awaitAll(t.Context()); err != nil || a.session.position != 1000 || store.position != 1000 || f.earlier != nil {
 			t.Errorf("%+v: they end at %s: %v", test, a.session.position, err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestLostGroupsTellTheCause(t *testing.T) {
 		t.Errorf("a group is not waited for: %v", err)
 	}
 	a.writer.batches = []*batch{landed(7, one), landed(8, nil)}
-	if err := a.awaitBatches(t.Context()); !errors.Is(err, one) || len(a.writer.batches) > 0 || a.session.position == 7 {
+	if err := a.writer.awaitAll(t.Context()); !errors.Is(err, one) || len(a.writer.batches) > 0 || a.session.position == 7 {
 		t.Errorf("they end at %s: %v", a.session.position, err)
 	}
 }
@@ -124,11 +124,11 @@ func TestLandingIsNoted(t *testing.T) {
 			a.writer.batches[0].changes = test.changes
 			a.writer.batches[0].status[of] = TableStatus{Records: 77}
 			time.Sleep(test.took)
-			if err := a.awaitBatch(t.Context()); err != nil {
+			if err := a.writer.awaitOldest(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if a.session.position != 950 || !a.moved.Equal(time.Now()) || a.writeTime != test.wrote || of.release.position != 950 || a.session.shared.ack.lsn() != 950 || len(a.writer.batches) != 1 {
-				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.session.position, a.moved, a.writeTime)
+			if a.session.position != 950 || !a.moved.Equal(time.Now()) || a.group.writeTime != test.wrote || of.release.position != 950 || a.session.shared.ack.lsn() != 950 || len(a.writer.batches) != 1 {
+				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.session.position, a.moved, a.group.writeTime)
 			}
 			if status := a.session.syncer.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
 				t.Errorf("%+v: the status tells of %s", test, status.Position)
@@ -226,13 +226,13 @@ func TestGroupsThatFail(t *testing.T) {
 	} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.pending.dirty, a.rows = true, 4
+		of.pending.dirty, a.group.rows = true, 4
 		test.prepare(a, of)
 		err := a.flush(t.Context(), 1000)
 		if halt := (*TableError)(nil); test.want != nil && !errors.Is(err, test.want) || err == nil || errors.As(err, &halt) != test.halts {
 			t.Errorf("%s: it ends with %v", name, err)
 		}
-		if a.session.position != 900 || store.position != 900 || len(a.writer.batches) > 0 || a.rows != 0 {
+		if a.session.position != 900 || store.position != 900 || len(a.writer.batches) > 0 || a.group.rows != 0 {
 			t.Errorf("%s: the position is %s, with %d groups on their way", name, a.session.position, len(a.writer.batches))
 		}
 	}
@@ -291,28 +291,28 @@ func TestGroupsAreSentAtBoundaries(t *testing.T) {
 		left     int  // rows of the open group
 		found    bool // the finding still waits
 	}{
-		"amid a transaction":             {func(a *applier) { a.inTransaction, a.found = true, finding }, 900, 0, 4, true},
+		"amid a transaction":             {func(a *applier) { a.transaction.open, a.found = true, finding }, 900, 0, 4, true},
 		"nothing behind it":              {func(*applier) {}, 900, 1, 0, false},
-		"more behind it":                 {func(a *applier) { a.moreReceived, a.groupBegan = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
-		"awaited":                        {func(a *applier) { a.moreReceived, a.found = true, finding }, 1000, 0, 0, false},
-		"nothing new behind another":     {func(a *applier) { a.rows, a.found, a.writer.batches = 0, finding, []*batch{landed(910, nil)} }, 900, 1, 0, true},
-		"nothing new":                    {func(a *applier) { a.rows, a.found = 0, finding }, 900, 0, 0, false},
-		"nothing new, and far":           {func(a *applier) { a.rows, a.end, a.found = 0, 900+idleBytes, finding }, 900 + idleBytes, 0, 0, false},
+		"more behind it":                 {func(a *applier) { a.group.moreReceived, a.group.began = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
+		"awaited":                        {func(a *applier) { a.group.moreReceived, a.found = true, finding }, 1000, 0, 0, false},
+		"nothing new behind another":     {func(a *applier) { a.group.rows, a.found, a.writer.batches = 0, finding, []*batch{landed(910, nil)} }, 900, 1, 0, true},
+		"nothing new":                    {func(a *applier) { a.group.rows, a.found = 0, finding }, 900, 0, 0, false},
+		"nothing new, and far":           {func(a *applier) { a.group.rows, a.end, a.found = 0, 900+idleBytes, finding }, 900 + idleBytes, 0, 0, false},
 		"behind another, but awaited":    {func(a *applier) { a.found, a.writer.batches = finding, []*batch{landed(900, nil)} }, 1000, 0, 0, false},
-		"behind another, and small":      {func(a *applier) { a.rows, a.writer.batches = aheadRows()-1, []*batch{landed(910, nil)} }, 900, 1, aheadRows() - 1, false},
-		"behind another, and larger":     {func(a *applier) { a.rows, a.writer.batches = aheadRows(), []*batch{landed(900, nil)} }, 900, 2, 0, false},
-		"behind another, but it is full": {func(a *applier) { a.rows, a.writer.batches = groupRows, []*batch{landed(900, nil)} }, 900, 2, 0, false},
+		"behind another, and small":      {func(a *applier) { a.group.rows, a.writer.batches = aheadRows()-1, []*batch{landed(910, nil)} }, 900, 1, aheadRows() - 1, false},
+		"behind another, and larger":     {func(a *applier) { a.group.rows, a.writer.batches = aheadRows(), []*batch{landed(900, nil)} }, 900, 2, 0, false},
+		"behind another, but it is full": {func(a *applier) { a.group.rows, a.writer.batches = groupRows, []*batch{landed(900, nil)} }, 900, 2, 0, false},
 	} {
 		a, _ := storedApplier(t, of)
-		a.rows, a.end = 4, 1000
+		a.group.rows, a.end = 4, 1000
 		test.prepare(a)
 		if err := a.flushIfDue(t.Context()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if a.session.position != test.position || len(a.writer.batches) != test.flights || a.rows != test.left || (a.found != nil) != test.found {
-			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.session.position, len(a.writer.batches), a.rows, a.found != nil)
+		if a.session.position != test.position || len(a.writer.batches) != test.flights || a.group.rows != test.left || (a.found != nil) != test.found {
+			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.session.position, len(a.writer.batches), a.group.rows, a.found != nil)
 		}
-		if err := a.awaitBatches(t.Context()); err != nil {
+		if err := a.writer.awaitAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -329,7 +329,7 @@ func TestKeepalivesMoveOn(t *testing.T) {
 		position pglogrepl.LSN
 	}{{false, 950, 950, 900}, {true, 950, 0, 900}, {false, 900 + idleBytes, 900 + idleBytes, 900 + idleBytes}, {true, 900 + idleBytes, 0, 900}} {
 		a := newMemoryServer(t).applier(of)
-		a.inTransaction = test.amid
+		a.transaction.open = test.amid
 		a.found = &finding{table: of.layout.name(), err: &TableError{Table: catalog.Name{Relation: "others"}}}
 		if err := a.handle(t.Context(), message{keepalive: test.end}); err != nil {
 			t.Fatal(err)
@@ -345,9 +345,8 @@ func (m *memoryServer) applier(tables ...*table) *applier {
 	m.t.Helper()
 	a := memoryApplier()
 	a.due.Stop()
-	a.session = m.session()
-	a.writer = newWriter(a.session)
-	a.session.tables, a.session.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
+	a.use(m.session())
+	a.session.tables, a.session.position, a.stream = tables, 900, &stream{}
 	return a
 }
 
@@ -389,7 +388,7 @@ func TestReadersAreWaitedForAgain(t *testing.T) {
 		}
 		a := m.applier(of)
 		err := within(t.Context(), a.session, func(tx pgx.Tx) error {
-			shown, err := a.tryShow(t.Context(), tx, of, nil)
+			shown, err := a.writer.tryShow(t.Context(), tx, of, nil)
 			if shown != (state == "") {
 				t.Errorf("refused by %q, it is shown: %t", state, shown)
 			}
@@ -407,9 +406,9 @@ func TestFindingsThatEndTheSession(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
 	for name, next := range map[string]func(a *applier) error{
-		"nothing new": func(a *applier) error { a.rows = 0; return a.flushIfDue(t.Context()) },
-		"changes":     func(a *applier) error { a.rows = 3; return a.flushIfDue(t.Context()) },
-		"a keepalive": func(a *applier) error { a.rows, a.writer.spilled = 0, nil; return a.keepalive(t.Context(), 901) },
+		"nothing new": func(a *applier) error { a.group.rows = 0; return a.flushIfDue(t.Context()) },
+		"changes":     func(a *applier) error { a.group.rows = 3; return a.flushIfDue(t.Context()) },
+		"a keepalive": func(a *applier) error { a.group.rows, a.writer.spilled = 0, nil; return a.keepalive(t.Context(), 901) },
 		"a group landed": func(a *applier) error {
 			a.writer.batches = []*batch{landed(910, nil)}
 			return a.batchWritten(t.Context())

@@ -65,29 +65,29 @@ func TestTransactionsAreFollowed(t *testing.T) {
 	of := partsTable(t)
 	a, _ := storedApplier(t, of)
 	messages := (&wal{xid: 6}).transaction(of, 1000, 2)
-	a.hasChanges = true
+	a.transaction.hasChanges = true
 	handleAll(t, a, messages[:1])
-	if !a.inTransaction || a.hasChanges || a.commitAt != 1000 || a.transaction != 7 || a.end != 0 {
+	if !a.transaction.open || a.transaction.hasChanges || a.transaction.commitAt != 1000 || a.transaction.number != 7 || a.end != 0 {
 		t.Errorf("a transaction has begun: %+v", a)
 	}
 	handleAll(t, a, messages[1:2])
-	if a.hasChanges || len(a.changed) > 0 || !slices.Equal(of.describedBy, []uint32{7}) {
-		t.Errorf("a relation is described by %v, which changes %d tables", of.describedBy, len(a.changed))
+	if a.transaction.hasChanges || len(a.transaction.changed) > 0 || !slices.Equal(of.describedBy, []uint32{7}) {
+		t.Errorf("a relation is described by %v, which changes %d tables", of.describedBy, len(a.transaction.changed))
 	}
 	handleAll(t, a, messages[2:4])
-	if !a.hasChanges || !slices.Equal(a.changed, []*table{of}) || of.deletes.commitAt != 1000 || a.rows != 2 || a.groupBegan.IsZero() || a.lastChange[1000] != 1000 {
-		t.Errorf("%d tables are changed by %d rows, %t", len(a.changed), a.rows, a.hasChanges)
+	if !a.transaction.hasChanges || !slices.Equal(a.transaction.changed, []*table{of}) || of.deletes.commitAt != 1000 || a.group.rows != 2 || a.group.began.IsZero() || a.relations.lastChange[1000] != 1000 {
+		t.Errorf("%d tables are changed by %d rows, %t", len(a.transaction.changed), a.group.rows, a.transaction.hasChanges)
 	}
-	since := a.groupBegan
+	since := a.group.began
 	handleAll(t, a, messages[4:])
-	if a.inTransaction || a.end != 1008 || a.lastWithChanges != 1008 || len(a.changed) > 0 || of.deletes.commitAt != 0 || a.session.shared.consumed.Load() != 0 || a.groupBegan != since {
-		t.Errorf("a transaction has ended at %s, of a group that began at %v", a.end, a.groupBegan)
+	if a.transaction.open || a.end != 1008 || a.lastWithChanges != 1008 || len(a.transaction.changed) > 0 || of.deletes.commitAt != 0 || a.session.shared.consumed.Load() != 0 || a.group.began != since {
+		t.Errorf("a transaction has ended at %s, of a group that began at %v", a.end, a.group.began)
 	}
 	handleAll(t, a, (&wal{xid: 7}).transaction(of, 1100, 0))
 	if a.end != 1108 || a.lastWithChanges != 1008 || a.session.shared.consumed.Load() != 0 {
 		t.Errorf("a transaction without changes ends at %s, after changes up to %s", a.end, a.lastWithChanges)
 	}
-	a.rows = 0
+	a.group.rows = 0
 	for i, flights := range [][]*batch{{{}}, nil} {
 		a.writer.batches = flights
 		handleAll(t, a, (&wal{}).transaction(of, 1200, 0))
@@ -96,10 +96,10 @@ func TestTransactionsAreFollowed(t *testing.T) {
 		}
 	}
 	// Types, origins and messages change no row, but are something to move on over.
-	a.hasChanges = false
+	a.transaction.hasChanges = false
 	w := &wal{}
 	w.put('O', uint64(5), "origin", uint8(0))
-	if handleAll(t, a, []message{w.messages[0].m}); !a.hasChanges {
+	if handleAll(t, a, []message{w.messages[0].m}); !a.transaction.hasChanges {
 		t.Error("the origin of a transaction is nothing")
 	}
 }
@@ -119,16 +119,16 @@ func TestTablesHaveWhatLiesBefore(t *testing.T) {
 		{1001, of, nil, false}, {1000, of, nil, true}, {999, of, nil, true}, {0, nil, failure, false}, {1001, of, failure, false}, {999, of, failure, true},
 	} {
 		a, _ := storedApplier(t, of)
-		of.release.position, of.deletes.commitAt, a.commitAt = test.lsn, 0, 1000
+		of.release.position, of.deletes.commitAt, a.transaction.commitAt = test.lsn, 0, 1000
 		r := &relation{table: test.table, err: test.err, message: &pglogrepl.RelationMessage{RelationID: 5}}
 		for range 2 {
-			got, err := a.tableOf(r)
-			if (got != nil) != test.takes || test.takes && !errors.Is(err, test.err) || !test.takes && err != nil || a.lastChange[5] != 1000 {
-				t.Errorf("from %s on: %v, %v, heard %v", test.lsn, got, err, a.lastChange)
+			got, err := a.relations.tableOf(r, &a.transaction)
+			if (got != nil) != test.takes || test.takes && !errors.Is(err, test.err) || !test.takes && err != nil || a.relations.lastChange[5] != 1000 {
+				t.Errorf("from %s on: %v, %v, heard %v", test.lsn, got, err, a.relations.lastChange)
 			}
 		}
-		if want := map[bool]int{true: 1}[test.takes]; len(a.changed) != want {
-			t.Errorf("%d tables are changed, not %d", len(a.changed), want)
+		if want := map[bool]int{true: 1}[test.takes]; len(a.transaction.changed) != want {
+			t.Errorf("%d tables are changed, not %d", len(a.transaction.changed), want)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestMessagesThatCannotBe(t *testing.T) {
 		if err := a.handle(t.Context(), one.m); err == nil || transient(err) {
 			t.Errorf("the row of a message of %s is applied: %v", one.m.data[:1], err)
 		}
-		a.relations[1000].err = errMessage
+		a.relations.known[1000].err = errMessage
 		if err := a.handle(t.Context(), one.m); !errors.Is(err, errMessage) {
 			t.Errorf("the row of a relation that cannot be applied is: %v", err)
 		}
@@ -229,28 +229,28 @@ func TestTruncatedTables(t *testing.T) {
 	of := partsTable(t)
 	a, _ := storedApplier(t, of)
 	handleAll(t, a, (&wal{xid: 6}).transaction(of, 1000, 3))
-	a.rows, a.hasChanges = 0, false
+	a.group.rows, a.transaction.hasChanges = 0, false
 	w := &wal{xid: 7}
 	messages := w.transaction(of, 1100, 0)
 	w.put('T', uint32(1), uint8(0), uint32(1000))
 	messages = slices.Insert(messages, 2, w.messages[len(w.messages)-1].m)
 	handleAll(t, a, messages)
-	if records := of.mode.status().Records; records != 0 || a.rows != 1 || !slices.Equal(of.truncations, truncations{8}) || !a.hasChanges || !of.pending.dirty {
-		t.Errorf("%d records are left, by %d changes in the transactions %v", records, a.rows, of.truncations)
+	if records := of.mode.status().Records; records != 0 || a.group.rows != 1 || !slices.Equal(of.truncations, truncations{8}) || !a.transaction.hasChanges || !of.pending.dirty {
+		t.Errorf("%d records are left, by %d changes in the transactions %v", records, a.group.rows, of.truncations)
 	}
 	truncate := &pglogrepl.TruncateMessage{RelationIDs: []uint32{1000}}
-	a.relations[1000].leaf = true
+	a.relations.known[1000].leaf = true
 	halt := (*TableError)(nil)
 	if err := a.truncate(truncate); !errors.As(err, &halt) || !halt.resync {
 		t.Errorf("a partition is truncated: %v", err)
 	}
-	a.relations[1000].err = errMessage
+	a.relations.known[1000].err = errMessage
 	if err := a.truncate(truncate); !errors.Is(err, errMessage) {
 		t.Errorf("a table that cannot be applied is truncated: %v", err)
 	}
 	// What another table has already, or nobody applies, is left out.
-	a.relations[1000] = &relation{message: a.relations[1000].message}
-	if err := a.truncate(truncate); err != nil || a.rows != 1 || len(of.truncations) != 1 {
+	a.relations.known[1000] = &relation{message: a.relations.known[1000].message}
+	if err := a.truncate(truncate); err != nil || a.group.rows != 1 || len(of.truncations) != 1 {
 		t.Errorf("a table that is not applied is truncated: %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestLargeTransactionsSpill(t *testing.T) {
 		a.session.syncer.config.Failpoint = func(name string) { points = append(points, name) }
 		messages := (&wal{}).transaction(of, 1000, 1)
 		handleAll(t, a, messages[:2])
-		of.pending.count, of.pending.bytes, a.inTransaction = test.rows, test.bytes, test.amid
+		of.pending.count, of.pending.bytes, a.transaction.open = test.rows, test.bytes, test.amid
 		handleAll(t, a, messages[2:3])
 		if of.pending.spilled != test.want || (of.pending.count == 0) != test.want || slices.Contains(points, FailSpilled) != test.want {
 			t.Errorf("%+v: spilled is %t, with %d rows left", test, of.pending.spilled, of.pending.count)
@@ -339,7 +339,7 @@ func TestSpillingFails(t *testing.T) {
 	a = failing(of)
 	messages = (&wal{xid: 1}).transaction(of, 1100, 0)
 	handleAll(t, a, messages[:2])
-	if _, err := a.tableOf(a.relations[1000]); err != nil {
+	if _, err := a.relations.tableOf(a.relations.known[1000], &a.transaction); err != nil {
 		t.Fatal(err)
 	}
 	if err := of.delete(of.layout.visitOf(10000, 30, nil)); err != nil {

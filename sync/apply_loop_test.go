@@ -42,7 +42,7 @@ func TestDueTablesAreAwaited(t *testing.T) {
 				}
 				a.session.tables = append(a.session.tables, of)
 			}
-			if any := a.markDue(); any != (marked > 0) {
+			if any := a.session.tables.markDue(a.session.syncer.config.Now()); any != (marked > 0) {
 				t.Errorf("%v: something is due: %t", test.due, any)
 			}
 			for i, due := range test.due {
@@ -66,7 +66,7 @@ func TestDueTablesAreAwaited(t *testing.T) {
 	}
 	now := time.Unix(5, 0)
 	a := memoryApplier(&table{mode: dueStage{at: now}}, &table{mode: dueStage{at: now.Add(1)}})
-	if a.session.syncer.config.Now = func() time.Time { return now }; !a.markDue() || !a.session.tables[0].pending.dirty || a.session.tables[1].pending.dirty {
+	if a.session.syncer.config.Now = func() time.Time { return now }; !a.session.tables.markDue(a.session.syncer.config.Now()) || !a.session.tables[0].pending.dirty || a.session.tables[1].pending.dirty {
 		t.Error("what is due by the clock is not, or what is not is")
 	}
 }
@@ -98,7 +98,7 @@ func TestDueTablesArePublished(t *testing.T) {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
 		of.mode = dueStage{updateMode: of.mode, at: time.Now()}
-		a.inTransaction = true
+		a.transaction.open = true
 		now := time.Now()
 		if err := a.publishDue(t.Context()); err != nil || store.lsn[of.layout.name()] != 0 || of.pending.dirty {
 			t.Errorf("something is published amid a transaction: %v", err)
@@ -120,7 +120,7 @@ func TestTicks(t *testing.T) {
 	}{{950, 960, false}, {901, 960, false}, {900, 900, false}, {950, 900, true}} {
 		m := newMemoryServer(t)
 		a := m.applier(of)
-		a.lastWithChanges, a.end, a.inTransaction = test.passed, 960, test.amid
+		a.lastWithChanges, a.end, a.transaction.open = test.passed, 960, test.amid
 		if err := a.tick(t.Context()); err != nil || a.session.position != test.position || !strings.Contains(m.log(), "SELECT id, table_schema") {
 			t.Errorf("%+v: the position is %s: %v", test, a.session.position, err)
 		}
@@ -158,7 +158,7 @@ func TestWhateverComesIsTakenUp(t *testing.T) {
 	for name, prepare := range map[string]func(a *applier, messages chan<- []message){
 		"a newcomer": func(a *applier, _ chan<- []message) {
 			a.session.jobs = []job{{publication: a.session.tables[0].layout.publication}}
-			a.worker.ready <- &preparedTable{job: a.session.jobs[0], err: broken}
+			a.joiner.worker.ready <- &preparedTable{job: a.session.jobs[0], err: broken}
 		},
 		"a finding": func(a *applier, _ chan<- []message) { a.watcher.found <- finding{err: failure} },
 		"a message": func(_ *applier, messages chan<- []message) { messages <- []message{{data: []byte("Z")}} },
@@ -229,11 +229,11 @@ func TestTheStreamBeginsAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := a.stream
-		a.relations[5], a.end, a.lastWithChanges = &relation{}, 950, 940
+		a.relations.known[5], a.end, a.lastWithChanges = &relation{}, 950, 940
 		err = a.rewind(t.Context())
 		anew := state == ""
-		if (err == nil) != anew || (a.stream == first) == anew || (len(a.relations) == 0) != anew || (a.end == 0) != anew || (a.lastWithChanges == 0) != anew {
-			t.Errorf("refused by %q, it ends with %v; %d relations are known, up to %s", state, err, len(a.relations), a.end)
+		if (err == nil) != anew || (a.stream == first) == anew || (len(a.relations.known) == 0) != anew || (a.end == 0) != anew || (a.lastWithChanges == 0) != anew {
+			t.Errorf("refused by %q, it ends with %v; %d relations are known, up to %s", state, err, len(a.relations.known), a.end)
 		}
 		if got := strings.Count(m.log(), "START_REPLICATION"); (got == 2) != anew {
 			t.Errorf("the stream is begun %d times", got)
@@ -259,11 +259,11 @@ func TestNothingIsTakenOfTheStreamBefore(t *testing.T) {
 	defer func() { _ = a.stream.stop() }()
 	a.watcher = newWatcher(a.session)
 	a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
-	a.prepared = &preparedTable{job: a.session.jobs[0], table: of, at: 890}
-	of.release.position, a.lastChange[1000] = 890, 895
+	a.joiner.prepared = &preparedTable{job: a.session.jobs[0], table: of, at: 890}
+	of.release.position, a.relations.lastChange[1000] = 890, 895
 	w := &wal{}
 	messages := slices.Concat(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0))
-	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.prepared != nil || a.session.position != 890 || a.end != 0 {
-		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.session.position, a.prepared, a.inTransaction, err)
+	if err := a.take(t.Context(), messages); err != nil || a.transaction.open || a.joiner.prepared != nil || a.session.position != 890 || a.end != 0 {
+		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.session.position, a.joiner.prepared, a.transaction.open, err)
 	}
 }

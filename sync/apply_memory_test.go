@@ -54,11 +54,8 @@ func memoryApplier(tables ...*table) *applier {
 		},
 		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
 	}
-	a := &applier{
-		session:   &session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}},
-		relations: map[uint32]*relation{}, lastChange: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
-	}
-	a.writer = newWriter(a.session)
+	a := newApplier(&session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}}, nil, nil)
+	a.mixer, a.due, a.moved = newMixer(), time.NewTimer(0), time.Now()
 	a.renewer = newRenewer(a)
 	a.renewer.ticker.Stop()
 	a.mixer.timer.Stop()
@@ -94,7 +91,7 @@ func TestGroupsCommitInOrder(t *testing.T) {
 				if a.writer.spilled == nil {
 					a.writer.spilled = memoryTx{log: &log, hit: 1}
 				}
-				a.rows = 1
+				a.group.rows = 1
 				if err := a.startBatch(t.Context(), to); err != nil {
 					t.Fatal(err)
 				}
@@ -102,7 +99,7 @@ func TestGroupsCommitInOrder(t *testing.T) {
 					t.Fatalf("the position is %s before anything has landed", a.session.position)
 				}
 			}
-			err := a.awaitBatches(t.Context())
+			err := a.writer.awaitAll(t.Context())
 			wrong := test.refuses != "" || test.err != nil
 			if (err != nil) != wrong || test.err != nil && !errors.Is(err, test.err) || errors.Is(err, errIncomplete) {
 				t.Errorf("it ends with %v", err)
@@ -344,11 +341,11 @@ func TestMissed(t *testing.T) {
 		{"of another beside partitions", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{others: 100}, false},
 		{"of one that is not applied", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{4000: 100}, true},
 	} {
-		a := &applier{lastChange: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
+		described := relations{lastChange: test.heard, known: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
 		n := &preparedTable{at: 100}
 		n.job.publication = own.layout.publication
 		n.job.publication.Relation.Kind = test.kind
-		if got := a.missed(n); got != test.want {
+		if got := described.missed(n); got != test.want {
 			t.Errorf("%s: missed is %t", test.name, got)
 		}
 	}
@@ -389,9 +386,9 @@ func TestGroupsEnd(t *testing.T) {
 		} {
 			of := memoryTable(t, sizeOnly(3))
 			of.pending.bytes, of.release.showAt = test.bytes, test.shows
-			a := &applier{session: &session{tables: []*table{of}}, moreReceived: test.more, rows: test.rows, writeTime: test.wrote, writer: writer{batches: test.flights}, groupBegan: time.Now()}
+			g := &group{moreReceived: test.more, rows: test.rows, writeTime: test.wrote, began: time.Now()}
 			time.Sleep(test.age)
-			if got := a.isComplete(); got != test.want {
+			if got := g.isComplete(tables{of}, len(test.flights)); got != test.want {
 				t.Errorf("%s: complete is %t", test.name, got)
 			}
 		}
@@ -401,13 +398,13 @@ func TestGroupsEnd(t *testing.T) {
 // TestBoundary takes each thing away that keeps store and memory from agreeing.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
-	for i, a := range []*applier{{}, {inTransaction: true}, {rows: 1}, {writer: writer{spilled: memoryTx{}}}, {writer: writer{batches: []*batch{{}}}}} {
+	for i, a := range []*applier{{}, {transaction: transaction{open: true}}, {group: group{rows: 1}}, {writer: writer{spilled: memoryTx{}}}, {writer: writer{batches: []*batch{{}}}}} {
 		if got := a.atBoundary(); got != (i == 0) {
 			t.Errorf("%d: at a boundary is %t", i, got)
 		}
 	}
 	ready := &renewer{ready: &renewal{}}
-	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, prepared: &preparedTable{}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
+	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, joiner: joiner{prepared: &preparedTable{}}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
 		if got := a.isAwaited(); got != (i > 0) {
 			t.Errorf("%d: awaited is %t", i, got)
 		}

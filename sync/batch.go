@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 )
 
-// batch is a group of source transactions on its way into the store: one transaction of
-// the store, which a goroutine sends to the server while the applier takes the next group
-// into memory. One batch is being sent and has the connection to itself; another one may be
-// ready and wait for it.
+// batch is a group of source transactions that is being written: one transaction of the store,
+// which a goroutine sends to the server while the applier applies the next group in memory. One
+// batch is being sent and has the connection to itself; another may be ready and wait for it.
 //
-// The applier fills a batch before it applies the next change, so a batch knows nothing of
+// The applier fills a batch before it applies the next change, so a batch contains nothing of
 // the changes that follow. Position, acknowledgement and status wait for its commit. Where
 // one fails, so do all that follow, and the session with them.
 //
@@ -65,14 +63,16 @@ func (b *batch) add(s step) error {
 // writer commits batches in their order. Its methods are for the applier's goroutine; only
 // the goroutine of the oldest batch uses the connection until awaitAll has returned.
 type writer struct {
-	config  *Config
-	store   *store
-	batches []*batch // under way, oldest first
-	spilled pgx.Tx   // open while rows were spilled that no batch has taken over
+	config *Config
+	store  *store
+	// committed is called for each batch after its commit, in their order.
+	committed func(context.Context, *batch) error
+	batches   []*batch // under way, oldest first
+	spilled   pgx.Tx   // open while rows were spilled that no batch has taken over
 }
 
-func newWriter(s *session) writer {
-	return writer{config: &s.syncer.config, store: &s.store}
+func newWriter(s *session, committed func(context.Context, *batch) error) writer {
+	return writer{config: &s.syncer.config, store: &s.store, committed: committed}
 }
 
 // start begins to send a batch, whose steps are added meanwhile.
@@ -159,117 +159,57 @@ func (w *writer) fail(err error) error {
 	return err
 }
 
-// startBatch writes what has changed up to a commit boundary, without waiting for the
-// commit.
-func (a *applier) startBatch(ctx context.Context, to pglogrepl.LSN) error {
-	for len(a.writer.batches) == maxBatches || len(a.writer.batches) > 0 && a.awaitsShowing() {
-		if err := a.awaitBatch(ctx); err != nil {
-			return err
-		}
-	}
-	a.markDue()
-	a.mixWith()
-	steps := maxSteps
-	if slices.ContainsFunc(a.session.tables, func(t *table) bool { return t.pending.spilled }) {
-		steps = maxSpilledSteps
-	}
-	b := &batch{
-		from: a.session.position, to: to, started: time.Now(), changes: a.rows > 0,
-		steps: make(chan step, steps), ended: make(chan struct{}), checks: a.definitionChecks(),
-	}
-	a.writer.start(ctx, b)
-	err := a.fillBatch(ctx, b)
-	b.complete = err == nil
-	close(b.steps)
-	a.rows = 0
-	if err != nil {
-		return a.writer.fail(err)
-	}
-	if a.renewer.running == nil {
-		a.renewer.beginNext(ctx) // what is in memory is settled
-	}
-	return nil
-}
-
-// fillBatch adds the steps of a batch.
-func (a *applier) fillBatch(ctx context.Context, b *batch) error {
-	for _, t := range a.session.tables {
-		if !t.pending.dirty {
-			continue
-		}
-		to := &statements{send: func(c chunk) error {
-			return b.add(func(ctx context.Context, tx pgx.Tx) error { return a.tableFailure(t, c.send(ctx, tx)) })
-		}}
-		if err := t.write(ctx, to); err != nil {
-			return a.tableFailure(t, err)
-		}
-		to.Queue("UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
-			t.layout.name().Schema, t.layout.name().Relation, max(b.to, t.release.position).String())
-		if err := to.close(); err != nil {
-			return err
-		}
-		t.written()
-	}
-	b.status = a.session.figures()
-	making := a.session.making()
-	for _, t := range a.session.tables {
-		if t.release.showAt == 0 || t.release.showAt > b.to || time.Since(t.release.postponed) < postponement {
-			continue
-		}
-		err := b.add(func(ctx context.Context, tx pgx.Tx) (err error) {
-			t.release.shown, err = a.tryShow(ctx, tx, t, making)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	outcomes := &statements{send: func(c chunk) error { return b.add(c.send) }}
-	a.renewer.writeOutcomes(outcomes)
-	a.renewer.outcomes = nil
-	return outcomes.close()
-}
-
-// awaitsShowing reports whether readers are to see a generation that a batch may show.
-func (a *applier) awaitsShowing() bool {
-	return slices.ContainsFunc(a.session.tables, func(t *table) bool { return t.release.showAt != 0 })
-}
-
-// awaitBatches waits for all batches under way, so that the connection is free.
-func (a *applier) awaitBatches(ctx context.Context) error {
-	for len(a.writer.batches) > 0 {
-		if err := a.awaitBatch(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// awaitBatch waits for the oldest batch and records what the store has then.
-func (a *applier) awaitBatch(ctx context.Context) error {
-	b := a.writer.batches[0]
+// awaitOldest waits for the oldest batch.
+func (w *writer) awaitOldest(ctx context.Context) error {
+	b := w.batches[0]
 	<-b.ended // soon after ctx ends
 	if b.err != nil {
-		return a.writer.fail(b.err)
+		return w.fail(b.err)
 	}
-	a.writer.batches = a.writer.batches[1:]
-	a.session.position, a.moved = b.to, time.Now()
-	a.writeTime = min(time.Since(b.started), maxGroupTime)
-	for _, t := range a.session.tables {
-		t.release.stored(b.to)
-	}
-	a.session.shared.ack.stored.Store(uint64(b.to))
-	a.session.report(b.status)
-	if b.changes {
-		a.mixer.changed(a.moved)
-		a.waitForDue()
-	}
-	if a.renewer.readDue {
-		return a.renewer.readRequests(ctx)
+	w.batches = w.batches[1:]
+	return w.committed(ctx, b)
+}
+
+// awaitAll waits for all batches under way, so that the connection is free.
+func (w *writer) awaitAll(ctx context.Context) error {
+	for len(w.batches) > 0 {
+		if err := w.awaitOldest(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// aheadRows is the number of changes from which a group is settled before the batch before
-// it is committed, when no more of the stream has come.
-func aheadRows() int { return groupRows / 12 }
+// begin opens the transaction that the next batch takes over.
+func (w *writer) begin(ctx context.Context) error {
+	if err := w.awaitAll(ctx); err != nil || w.spilled != nil {
+		return err
+	}
+	tx, err := w.store.conn.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return fmt.Errorf("opening a transaction on the store: %w", err)
+	}
+	w.spilled = tx
+	return nil
+}
+
+// spill writes rows of a source transaction that has not ended. They become part of the store
+// when it commits; until then no reader and no other process sees them.
+func (w *writer) spill(ctx context.Context, t *table) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	if err := t.spill(ctx, sendTo(ctx, w.spilled)); err != nil {
+		return tableFailure(t, err)
+	}
+	w.config.Failpoint(FailSpilled)
+	return nil
+}
+
+// tableFailure returns a *TableError for an error that concerns the table and would occur again.
+func tableFailure(t *table, err error) error {
+	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
+		return err
+	}
+	return errHalted(t.layout.name(), err)
+}

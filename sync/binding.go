@@ -12,28 +12,34 @@ import (
 	"github.com/kproxy/kproxy/catalog/accept"
 )
 
-// A policy speaks of columns by their names, and whoever may alter the table can give a name
-// to another column. So what a table's columns are by their numbers is kept from when the
-// operator accepted it (package accept), and nothing of the table is compared, stored or
-// published before a look at the catalogs, newer than that, has found it the same.
+// A policy names columns, and whoever may alter the table can give a name to another column. So
+// the store keeps the columns by their numbers as the operator accepted them (package accept),
+// and nothing of a table is compared, stored or published before a later look at the
+// catalogs has found them unchanged.
 
-// needs tells whether the policy names the column, in whatever role, or the store keeps it.
-func (t *layout) needs(column string) bool {
-	_, named := t.publication.Policy.Column(column)
-	return named || t.column(column) >= 0
+// sourceTable reads the source of a table: what the catalogs say of it, compared with the
+// policy and with what the operator accepted.
+type sourceTable struct{ layout *layout }
+
+func (t *layout) source() sourceTable { return sourceTable{t} }
+
+// needs reports whether the policy names the column, in any role, or the store keeps it.
+func (s sourceTable) needs(column string) bool {
+	_, named := s.layout.publication.Policy.Column(column)
+	return named || s.layout.columns.index(column) >= 0
 }
 
-// endPause is how soon it is looked again whether a transaction has ended.
+// endPause is the interval at which examine checks whether a transaction has ended.
 const endPause = 2 * time.Millisecond
 
-// examine reads what the table's columns are, once the transactions of the log after have ended
-// for everybody: that of a synchronous standby's primary, say, can be in the log for longer.
-func (t *layout) examine(ctx context.Context, on querier, detail accept.Detail, after ...uint32) (accept.Named, error) {
+// examine reads the table's columns after the transactions in after have ended for all sessions.
+// A transaction can be in the log long before, if it waits for a synchronous standby.
+func (s sourceTable) examine(ctx context.Context, on querier, detail accept.Detail, after ...uint32) (accept.Named, error) {
 	for {
-		now, err := accept.ReadTable(ctx, on, t.publication.Relation.OID, detail, after...)
+		now, err := accept.ReadTable(ctx, on, s.layout.publication.Relation.OID, detail, after...)
 		switch {
 		case errors.Is(err, accept.ErrNoTable):
-			return now, t.errDropped()
+			return now, errDropped(s.layout.name())
 		case err != nil || now.Ended:
 			return now, err
 		}
@@ -44,36 +50,25 @@ func (t *layout) examine(ctx context.Context, on querier, detail accept.Detail, 
 }
 
 // judge compares what the table is with what was accepted. The error is a *TableError.
-func (t *layout) judge(now accept.Named, bound accept.Table) error {
-	if now.Name != t.name() {
-		return t.errRenamed(now.Name)
+func (s sourceTable) judge(now accept.Named, bound accept.Table) error {
+	if now.Name != s.layout.name() {
+		return errRenamed(s.layout, now.Name)
 	}
-	if changes := bound.Changes(now.Table, t.needs); len(changes) > 0 {
-		return t.errChanged(changes)
+	if changes := bound.Changes(now.Table, s.needs); len(changes) > 0 {
+		return errChanged(s.layout.name(), changes)
 	}
 	return nil
 }
 
-func (t *layout) errChanged(changes []string) error {
-	return &TableError{
-		Table: t.name(), What: "it is not the table that was accepted: " + strings.Join(changes, "; "),
-		Fix: strings.ReplaceAll(fixAccept, "TABLE", t.name().String()), heals: true,
-	}
-}
-
-func (t *layout) errDropped() error {
-	return &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload, heals: true}
-}
-
-// accepted is what was accepted of the table; it is accepted now where nothing was, and the
-// table is one that the store does not know, or knows as it is configured.
+// accepted returns what was accepted of the table. If nothing was, and the store does not know
+// the table or knows it as configured, the table is accepted as it is now.
 func (s *store) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
-	now, err := t.layout.examine(ctx, s.conn, accept.Whole)
+	now, err := t.layout.source().examine(ctx, s.conn, accept.Whole)
 	if err != nil {
 		return bound, err
 	}
-	if !t.layout.isAsConfigured(now.Table) {
-		// What the policy was compared with is not there: whatever that was, it says nothing.
+	if !t.layout.source().isAsConfigured(now.Table) {
+		// The policy was compared with another table.
 		err = &TableError{Table: t.layout.name(), What: "it is not as it was when the configuration was compared with it", Fix: fixReload, heals: true}
 	}
 	found, loading := accept.Load(ctx, s.conn, accept.KindTable, t.layout.name(), &bound)
@@ -84,7 +79,7 @@ func (s *store) accepted(ctx context.Context, t *table, g generation, known bool
 		return bound, loading
 	}
 	if found {
-		return bound, errors.Join(t.layout.judge(now, bound), err)
+		return bound, errors.Join(t.layout.source().judge(now, bound), err)
 	}
 	if err == nil && known && !g.isMark() && !t.layout.fits(g) {
 		err = &TableError{
@@ -98,24 +93,24 @@ func (s *store) accepted(ctx context.Context, t *table, g generation, known bool
 	return now.Table, accept.Save(ctx, s.conn, accept.KindTable, t.layout.name(), now.Table)
 }
 
-// isAsConfigured tells whether the table still has the columns that the policy was compared
+// isAsConfigured reports whether the table still has the columns that the policy was compared
 // with.
-func (t *layout) isAsConfigured(now accept.Table) bool {
-	return !slices.ContainsFunc(t.publication.Relation.Columns, func(c catalog.Column) bool {
+func (s sourceTable) isAsConfigured(now accept.Table) bool {
+	return !slices.ContainsFunc(s.layout.publication.Relation.Columns, func(c catalog.Column) bool {
 		column, there := now.Column(c.Name)
-		return t.needs(c.Name) && (!there || column.Number != c.Number || column.TypeOID != c.TypeOID || column.Modifier != c.Modifier)
+		return s.needs(c.Name) && (!there || column.Number != c.Number || column.TypeOID != c.TypeOID || column.Modifier != c.Modifier)
 	})
 }
 
-// settle binds a table that a snapshot has been taken of, while its definition is locked:
-// what its columns are for queries is what they are now, whatever the snapshot shows. Both
-// have to be the same, so that no column has come or gone since the snapshot.
+// settle binds a table while its definition is locked. Queries are parsed by the present columns,
+// whatever the snapshot shows; both must be the same, so that no column was added or dropped
+// since the snapshot.
 func (t *table) settle(ctx context.Context, present querier, snapshot accept.Table) error {
-	now, err := t.layout.examine(ctx, present, accept.Whole)
+	now, err := t.layout.source().examine(ctx, present, accept.Whole)
 	if err != nil {
 		return err
 	}
-	if err := t.layout.judge(now, t.definition.bound); err != nil {
+	if err := t.layout.source().judge(now, t.definition.bound); err != nil {
 		return err
 	}
 	if !now.Table.Equal(snapshot) {
@@ -126,7 +121,7 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 	return err
 }
 
-// definitionCheck is what has to be found of a table before something of it is published.
+// definitionCheck compares a table with what was accepted before anything of it is published.
 type definitionCheck struct {
 	table  *table
 	bound  accept.Table
@@ -134,36 +129,19 @@ type definitionCheck struct {
 	after  []uint32 // transactions that may have altered it
 }
 
-// run looks at the table, later than all that is to be published of it. The error is a
-// *TableError where it is not what was accepted, or where a column has gone by whose place
-// the rows of the stream were read.
+// run reads the table later than all changes that are to be published. The error is a
+// *TableError if it is not what was accepted, or if a column was dropped whose place in the
+// description decided how rows of the stream were read.
 func (p definitionCheck) run(ctx context.Context, on querier) error {
-	now, err := p.table.layout.examine(ctx, on, p.detail, p.after...)
+	now, err := p.table.layout.source().examine(ctx, on, p.detail, p.after...)
 	if err == nil {
-		err = p.table.layout.judge(now, p.bound)
+		err = p.table.layout.source().judge(now, p.bound)
 	}
 	if err == nil && !p.bound.Holds(now.Table) {
-		err = p.table.layout.errDifferent("a column was dropped")
+		err = errDifferent(p.table.layout.name(), "a column was dropped")
 	}
 	if halt := (*TableError)(nil); err != nil && !errors.As(err, &halt) {
 		return fmt.Errorf("looking at the columns of %s: %w", p.table.layout.name(), err)
 	}
 	return err
-}
-
-// definitionChecks are those of the tables of which a group has something to publish.
-func (a *applier) definitionChecks() []definitionCheck {
-	var proofs []definitionCheck
-	for _, t := range a.session.tables {
-		if !t.pending.dirty && t.release.showAt == 0 {
-			continue
-		}
-		p := definitionCheck{table: t, bound: t.definition.bound, detail: accept.WithoutLeaves, after: t.describedBy}
-		if len(t.describedBy) > 0 {
-			p.detail = accept.Whole
-		}
-		t.describedBy = nil
-		proofs = append(proofs, p)
-	}
-	return proofs
 }

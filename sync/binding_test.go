@@ -19,7 +19,7 @@ func TestNeededColumns(t *testing.T) {
 	of := boundTable(t)
 	of.layout.publication.Policy.Columns = append(slices.Clone(of.layout.publication.Policy.Columns), catalog.ColumnPolicy{Name: "person", Role: catalog.Identifying})
 	for column, want := range map[string]bool{"id": true, "age": true, "illness": true, "person": true, "unknown": false} {
-		if of.layout.needs(column) != want {
+		if of.layout.source().needs(column) != want {
 			t.Errorf("%s is needed: %t", column, !want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestConfiguredColumns(t *testing.T) {
 		of := boundTable(t)
 		now := of.definition.bound
 		now.Columns = test.change(slices.Clone(now.Columns))
-		if of.layout.isAsConfigured(now) != test.want {
+		if of.layout.source().isAsConfigured(now) != test.want {
 			t.Errorf("%s: it is as it was configured: %t", name, !test.want)
 		}
 	}
@@ -61,18 +61,18 @@ func TestJudgement(t *testing.T) {
 			of.layout.publication.Policy.Updates.Mode = catalog.Guarded
 		}
 		now := accept.Named{Name: of.layout.name(), Table: of.definition.bound}
-		if err := of.layout.judge(now, of.definition.bound); err != nil {
+		if err := of.layout.source().judge(now, of.definition.bound); err != nil {
 			t.Errorf("it is taken for changed: %v", err)
 		}
 		renamed := now
 		renamed.Name.Relation = "others"
 		halt := (*TableError)(nil)
-		if err := of.layout.judge(renamed, of.definition.bound); !errors.As(err, &halt) || !halt.heals || !strings.Contains(halt.What, "others") || strings.Contains(halt.Fix, "--new-lineage") != guarded {
+		if err := of.layout.source().judge(renamed, of.definition.bound); !errors.As(err, &halt) || !halt.heals || !strings.Contains(halt.What, "others") || strings.Contains(halt.Fix, "--new-lineage") != guarded {
 			t.Errorf("it was renamed: %v", err)
 		}
 		now.Table.Columns = slices.Clone(now.Table.Columns)
 		now.Table.Columns[2].TypeOID = 20
-		if err := of.layout.judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.layout.name() || !strings.Contains(halt.Fix, "'kproxy accept public.visits'") {
+		if err := of.layout.source().judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.layout.name() || !strings.Contains(halt.Fix, "'kproxy accept public.visits'") {
 			t.Errorf("it was altered: %v", err)
 		}
 	}
@@ -86,14 +86,14 @@ func TestIdentities(t *testing.T) {
 	for identity, want := range map[string]bool{
 		`"*"`: true, `["id","age"]`: true, `["age","id"]`: true, `["id"]`: false, `["id","age","zip"]`: false, `["id","zip"]`: false, `[]`: false, `"id"`: false, `["id`: false,
 	} {
-		if of.layout.identifiedBy(identity) != want {
+		if of.layout.source().identifiedBy(identity) != want {
 			t.Errorf("rows are identified by %s: %t", identity, !want)
 		}
 	}
 	if !slices.Equal(of.layout.publication.Relation.Key, []string{"id", "age"}) {
 		t.Error("the key's order has changed")
 	}
-	if of.layout.publication.Relation.KeyRepeats = true; of.layout.identifiedBy(`["id","age"]`) || !of.layout.identifiedBy(`"*"`) {
+	if of.layout.publication.Relation.KeyRepeats = true; of.layout.source().identifiedBy(`["id","age"]`) || !of.layout.source().identifiedBy(`"*"`) {
 		t.Error("rows are identified by a key that repeats")
 	}
 }
@@ -108,7 +108,7 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := of.layout.examine(ctx, s.store.conn, accept.Whole, 7)
+		_, err := of.layout.source().examine(ctx, s.store.conn, accept.Whole, 7)
 		ended <- err
 	}()
 	for looks := 0; looks < 3; time.Sleep(time.Millisecond) {
@@ -121,7 +121,7 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 		t.Errorf("another transaction is awaited: %s", m.log())
 	}
 	m = newMemoryServer(t, answer{words: "What a table is:", state: refusedState})
-	if _, err := of.layout.examine(t.Context(), m.session().store.conn, accept.Whole); err == nil {
+	if _, err := of.layout.source().examine(t.Context(), m.session().store.conn, accept.Whole); err == nil {
 		t.Error("a table that cannot be looked at is nothing")
 	}
 }
@@ -131,7 +131,7 @@ func TestNothingIsFoundOnFailures(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
 	conn := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", state: refusedState}).session().store.conn
-	if published, err := of.layout.stillPublished(t.Context(), conn, "kproxy"); published || err == nil {
+	if published, err := of.layout.source().stillPublished(t.Context(), conn, "kproxy"); published || err == nil {
 		t.Errorf("it is published: %t, %v", published, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -143,7 +143,7 @@ func TestNothingIsFoundOnFailures(t *testing.T) {
 		}
 		cancel()
 	}()
-	if published, err := of.layout.stillPublished(ctx, conn, "kproxy"); published || !errors.Is(err, context.Canceled) {
+	if published, err := of.layout.source().stillPublished(ctx, conn, "kproxy"); published || !errors.Is(err, context.Canceled) {
 		t.Errorf("it is published: %t, %v", published, err)
 	}
 }
@@ -171,7 +171,7 @@ func TestPartitionsAreThoseOfNow(t *testing.T) {
 			t.Errorf("it is bound as %+v: %v", bound, err)
 		}
 	}
-	d, absent, err := of.layout.readDefinition(t.Context(), on, "kproxy", of.definition.bound)
+	d, absent, err := of.layout.source().readDefinition(t.Context(), on, "kproxy", of.definition.bound)
 	if check(d.bound, err); absent || len(of.definition.bound.Leaves) != 3 {
 		t.Errorf("it is absent, or what was accepted has changed: %+v", of.definition.bound)
 	}

@@ -14,9 +14,9 @@ func TestTransactionAtTheTablesPosition(t *testing.T) {
 	t.Parallel()
 	const position = pglogrepl.LSN(0x16B3748)
 	for final, wanted := range map[pglogrepl.LSN]bool{position - 1: false, position: true, position + 1: true} {
-		a := &applier{lastChange: map[uint32]pglogrepl.LSN{}, commitAt: final}
+		in := &transaction{commitAt: final}
 		r := &relation{message: &pglogrepl.RelationMessage{RelationID: 1}, table: &table{release: releaseState{position: position}}}
-		got, err := a.tableOf(r)
+		got, err := in.tableOf(r)
 		if err != nil || (got != nil) != wanted {
 			t.Errorf("a commit at %s of a table that is at %s: applied %t, %v; want %t", final, position, got != nil, err, wanted)
 		}

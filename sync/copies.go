@@ -33,7 +33,7 @@ func (t *table) newCopies() *copies {
 		if published.Part != catalog.Copy {
 			continue
 		}
-		i := t.layout.column(published.Source)
+		i := t.layout.columns.index(published.Source)
 		weight := textWeight(t.layout.columns[i])
 		if weight == 0 {
 			return nil

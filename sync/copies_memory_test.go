@@ -40,7 +40,7 @@ func TestHeldMembersAreNarrow(t *testing.T) {
 	}{{illness("flu"), true}, {illness(strings.Repeat("w", room)), true}, {illness(strings.Repeat("w", room+1)), false}} {
 		c.put(int32(slot), test.row)
 		if c.holds(int32(slot)) != test.held || c.have([]int32{0, int32(slot)}) != test.held || c.shows(int32(slot), test.row) != test.held {
-			t.Errorf("a record of %d bytes is held: %t", len(test.row[of.layout.column("illness")].text), !test.held)
+			t.Errorf("a record of %d bytes is held: %t", len(test.row[of.layout.columns.index("illness")].text), !test.held)
 		}
 	}
 	c.weights[0] = 6
@@ -52,7 +52,7 @@ func TestHeldMembersAreNarrow(t *testing.T) {
 		t.Error("what is held is not compared with what would be shown")
 	}
 	kept := illness("flu")
-	kept[of.layout.column("cost")] = value{kept: true}
+	kept[of.layout.columns.index("cost")] = value{kept: true}
 	if c.put(0, kept); c.holds(0) || c.have([]int32{1, 0}) || !c.have(nil) {
 		t.Error("a record is held whose values are not all known")
 	}
@@ -76,7 +76,7 @@ func TestNothingIsHeld(t *testing.T) {
 		t.Error("a table of parts holds members")
 	}
 	of := memoryTable(t, sizeOnly(3))
-	of.layout.columns[of.layout.column("cost")].UserType = catalog.Name{Schema: "public", Relation: "money"}
+	of.layout.columns[of.layout.columns.index("cost")].UserType = catalog.Name{Schema: "public", Relation: "money"}
 	if of.newCopies() != nil {
 		t.Error("members are held whose texts are not stable")
 	}

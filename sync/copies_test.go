@@ -154,11 +154,11 @@ func TestHeldRecords(t *testing.T) {
 		for i := range values {
 			values[i].null = true
 		}
-		values[of.layout.column("t")] = value{text: text}
+		values[of.layout.columns.index("t")] = value{text: text}
 		return values
 	}
 	kept := row("")
-	kept[of.layout.column("t")] = value{kept: true}
+	kept[of.layout.columns.index("t")] = value{kept: true}
 	slots := []int32{1, 255, 256, 1 << 20}
 	for _, slot := range slots {
 		c.put(slot, row("a"))

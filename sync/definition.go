@@ -66,14 +66,14 @@ func (d definition) relabeled(stored string) bool {
 }
 
 // differs is what has to be done where the definition is not the stored one.
-func (t *layout) differs(now definition, stored string) *TableError {
+func (s sourceTable) differs(now definition, stored string) *TableError {
 	e := &TableError{
-		Table: t.name(), Fix: fixResync, resync: true,
+		Table: s.layout.name(), Fix: fixResync, resync: true,
 		What: "its definition or its place in the publication has changed, about which the stream says nothing",
 	}
 	if now.relabeled(stored) {
 		e.What, e.afresh = "labels of an enumeration were renamed", true
-		if t.publication.Policy.Updates.Mode == catalog.Guarded {
+		if s.layout.isGuarded() {
 			e.Fix, e.resync = fixLineage, false
 		}
 	}

@@ -22,15 +22,15 @@ var definitionQuery string
 // readDefinition reads what the table is, as the transaction or the statement sees it. The
 // error is a *TableError, from which the table heals, where it is not what was accepted of
 // it or what the policy was made for. What has gone without harm comes back as absent.
-func (t *layout) readDefinition(ctx context.Context, on querier, publication string, bound accept.Table) (d definition, absent bool, err error) {
-	now, err := t.examine(ctx, on, accept.Whole)
+func (s sourceTable) readDefinition(ctx context.Context, on querier, publication string, bound accept.Table) (d definition, absent bool, err error) {
+	now, err := s.examine(ctx, on, accept.Whole)
 	if err == nil {
-		err = t.judge(now, bound)
+		err = s.judge(now, bound)
 	}
 	if err != nil {
 		return d, false, err
 	}
-	d, err = t.readRest(ctx, on, publication)
+	d, err = s.readRest(ctx, on, publication)
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		halt.heals = true
 	}
@@ -70,16 +70,16 @@ func leavesEver(ctx context.Context, on querier, before, now accept.Table) ([]ac
 }
 
 // readRest reads what the table is beside its columns, and what the store needs of these.
-func (t *layout) readRest(ctx context.Context, on querier, publication string) (d definition, err error) {
-	d.root = uint32(t.publication.Relation.OID)
-	stored := make([]string, len(t.columns))
-	for i, c := range t.columns {
+func (s sourceTable) readRest(ctx context.Context, on querier, publication string) (d definition, err error) {
+	d.root = uint32(s.layout.publication.Relation.OID)
+	stored := make([]string, len(s.layout.columns))
+	for i, c := range s.layout.columns {
 		stored[i] = c.Name
 	}
 	var named catalog.Name
-	generalized := make([]string, len(t.qi))
-	for i, column := range t.qi {
-		generalized[i] = t.columns[column].Name
+	generalized := make([]string, len(s.layout.qi))
+	for i, column := range s.layout.qi {
+		generalized[i] = s.layout.columns[column].Name
 	}
 	var whole, published bool
 	var identities []string
@@ -89,43 +89,43 @@ func (t *layout) readRest(ctx context.Context, on querier, publication string) (
 	err = on.QueryRow(ctx, definitionQuery, d.root, stored, publication, generalized).
 		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.labels, &d.rest, &whole, &published, &names, &types, &modifiers)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return d, t.errDropped()
+		return d, errDropped(s.layout.name())
 	}
 	if err != nil {
-		return d, fmt.Errorf("reading the definition of %s: %w", t.name(), err)
+		return d, fmt.Errorf("reading the definition of %s: %w", s.layout.name(), err)
 	}
-	if named != t.name() {
-		return d, t.errRenamed(named)
+	if named != s.layout.name() {
+		return d, errRenamed(s.layout, named)
 	}
 	if !whole {
 		return d, &TableError{
-			Table: t.name(), What: fmt.Sprintf("publication %s does not exist, or leaves out operations, rows or columns", publication),
+			Table: s.layout.name(), What: fmt.Sprintf("publication %s does not exist, or leaves out operations, rows or columns", publication),
 			Fix: "run 'kproxy setup', which mends it, and 'kproxy reload'",
 		}
 	}
 	if !published {
-		if published, err = t.stillPublished(ctx, on, publication); err != nil {
+		if published, err = s.stillPublished(ctx, on, publication); err != nil {
 			return d, err
 		}
 	}
 	if !published {
 		return d, &TableError{
-			Table: t.name(), What: fmt.Sprintf("publication %s does not hold it any more, or not all of it", publication),
+			Table: s.layout.name(), What: fmt.Sprintf("publication %s does not hold it any more, or not all of it", publication),
 			Fix: "run 'kproxy setup', which adds it, and 'kproxy reload'",
 		}
 	}
-	for _, c := range t.columns {
+	for _, c := range s.layout.columns {
 		i := slices.Index(names, c.Name)
 		switch {
 		case i < 0:
-			return d, t.errColumnGone(c.Name)
+			return d, errColumnGone(s.layout.name(), c.Name)
 		case catalog.OID(types[i]) != c.TypeOID || modifiers[i] != c.Modifier:
-			return d, t.errRetyped(c.Name)
+			return d, errRetyped(s.layout.name(), c.Name)
 		}
 	}
 	for _, identity := range identities {
-		if !t.identifiedBy(identity) {
-			return d, &TableError{Table: t.name(), What: "its rows are identified by other columns than before (REPLICA IDENTITY)", Fix: fixReload}
+		if !s.identifiedBy(identity) {
+			return d, &TableError{Table: s.layout.name(), What: "its rows are identified by other columns than before (REPLICA IDENTITY)", Fix: fixReload}
 		}
 	}
 	return d, nil
@@ -133,16 +133,16 @@ func (t *layout) readRest(ctx context.Context, on querier, publication string) (
 
 // stillPublished looks again for what a publication holds: its view knows of partitions
 // that come and go before the transaction's snapshot does.
-func (t *layout) stillPublished(ctx context.Context, on querier, publication string) (published bool, err error) {
+func (s sourceTable) stillPublished(ctx context.Context, on querier, publication string) (published bool, err error) {
 	const present = `SELECT NOT EXISTS (
 		SELECT FROM (SELECT $1::oid::regclass AS relid UNION SELECT p.relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) p) AS tree
 		JOIN pg_catalog.pg_class l ON l.oid = tree.relid JOIN pg_catalog.pg_namespace s ON s.oid = l.relnamespace
 		WHERE l.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_tables p WHERE p.pubname = $2
 			AND (p.schemaname, p.tablename) IN ((s.nspname, l.relname), ($3, $4))))`
 	for range 3 {
-		err = on.QueryRow(ctx, present, uint32(t.publication.Relation.OID), publication, t.name().Schema, t.name().Relation).Scan(&published)
+		err = on.QueryRow(ctx, present, uint32(s.layout.publication.Relation.OID), publication, s.layout.name().Schema, s.layout.name().Relation).Scan(&published)
 		if err != nil {
-			return false, fmt.Errorf("looking for %s in the publication: %w", t.name(), err)
+			return false, fmt.Errorf("looking for %s in the publication: %w", s.layout.name(), err)
 		}
 		if published {
 			return true, nil
@@ -156,38 +156,17 @@ func (t *layout) stillPublished(ctx context.Context, on querier, publication str
 
 // identifiedBy tells whether a leaf's replica identity, a JSON array of columns or "*"
 // for whole rows, still finds the records of changed rows.
-func (t *layout) identifiedBy(identity string) bool {
+func (s sourceTable) identifiedBy(identity string) bool {
 	if identity == `"*"` {
 		return true
 	}
 	var columns []string
-	if json.Unmarshal([]byte(identity), &columns) != nil || t.publication.Relation.KeyRepeats {
+	if json.Unmarshal([]byte(identity), &columns) != nil || s.layout.publication.Relation.KeyRepeats {
 		return false
 	}
-	key := slices.Sorted(slices.Values(t.publication.Relation.Key))
+	key := slices.Sorted(slices.Values(s.layout.publication.Relation.Key))
 	slices.Sort(columns)
 	return slices.Equal(key, columns)
-}
-
-func (t *layout) errRenamed(to catalog.Name) error {
-	fix := "name it so in the policy and run 'kproxy reload'"
-	if t.publication.Policy.Updates.Mode == catalog.Guarded {
-		fix = "rename it back; or name it so in the policy, run 'kproxy reload', and 'kproxy rebuild TABLE --new-lineage' to start a new lineage"
-	}
-	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: fix, heals: true}
-}
-
-func (t *layout) errColumnGone(column string) error {
-	return &TableError{Table: t.name(), What: fmt.Sprintf("column %s, which the policy needs, is gone or no longer replicated", column), Fix: fixPolicy}
-}
-
-func (t *layout) errRetyped(column string) error {
-	return &TableError{Table: t.name(), What: fmt.Sprintf("column %s changed its type", column), Fix: fixReload}
-}
-
-// errDifferent means that the stream does not tell all that happened to the table.
-func (t *layout) errDifferent(what string) error {
-	return &TableError{Table: t.name(), What: what, Fix: fixResync, resync: true}
 }
 
 // errRewritten means that the snapshot does not show what the table held then.
@@ -203,19 +182,19 @@ const rewrittenQuery = `WITH RECURSIVE tree(oid) AS (
 			(SELECT array_agg(p.relid::oid ORDER BY p.relid::oid) FROM pg_catalog.pg_partition_tree($1::oid::regclass) p)
 	FROM tree t JOIN pg_catalog.pg_class c ON c.oid = t.oid`
 
-// lockSource keeps the table as it is for the transaction, and makes sure that the
+// lock keeps the table as it is for the transaction, and makes sure that the
 // snapshot shows its rows: TRUNCATE and rewrites do not wait for snapshots, and an older
 // one finds the table empty (PostgreSQL, "Caveats" of concurrency control). Queries read
 // the partitions that there are now, definitions are those of the snapshot: both must name
 // the same ones, but for those that are being detached concurrently, which neither reads.
-func (t *layout) lockSource(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, "LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE"); err != nil {
-		return fmt.Errorf("locking %s against changes of its definition: %w", t.name(), err)
+func (s sourceTable) lock(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+s.sql()+" IN ACCESS SHARE MODE"); err != nil {
+		return fmt.Errorf("locking %s against changes of its definition: %w", s.layout.name(), err)
 	}
 	var rewritten bool
-	err := tx.QueryRow(ctx, rewrittenQuery, uint32(t.publication.Relation.OID)).Scan(&rewritten)
+	err := tx.QueryRow(ctx, rewrittenQuery, uint32(s.layout.publication.Relation.OID)).Scan(&rewritten)
 	if err != nil {
-		return fmt.Errorf("looking whether %s was rewritten: %w", t.name(), err)
+		return fmt.Errorf("looking whether %s was rewritten: %w", s.layout.name(), err)
 	}
 	if rewritten {
 		return errRewritten

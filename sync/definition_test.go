@@ -55,10 +55,10 @@ func TestDefinitionsDiffer(t *testing.T) {
 			t.Errorf("%s: %q and %q, relabeled %t", name, stored, now.text(), now.relabeled(stored))
 		}
 		// Labels that were renamed are published as they were: a guarded table cannot go on.
-		if e := of.layout.differs(now, stored); !e.resync || e.afresh != test.relabeled || e.Table != of.layout.name() {
+		if e := of.layout.source().differs(now, stored); !e.resync || e.afresh != test.relabeled || e.Table != of.layout.name() {
 			t.Errorf("%s: %+v", name, e)
 		}
-		if e := guarded.layout.differs(now, stored); e.resync == test.relabeled || e.afresh != test.relabeled {
+		if e := guarded.layout.source().differs(now, stored); e.resync == test.relabeled || e.afresh != test.relabeled {
 			t.Errorf("%s of a guarded table: %+v", name, e)
 		}
 	}
@@ -149,21 +149,21 @@ func TestRelationsAreBound(t *testing.T) {
 		if test.change != nil {
 			test.change(m)
 		}
-		if err := a.describe(t.Context(), m); err != nil {
+		if err := a.relations.describe(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		a.commitAt = 50
-		r, err := a.relation(m.RelationID)
+		a.transaction.commitAt = 50
+		r, err := a.relations.find(m.RelationID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.tableOf(r)
+		got, err := a.relations.tableOf(r, &a.transaction)
 		if (got != nil) != test.known || (err == nil) != test.good {
 			t.Errorf("%s: table %t, %v", name, got != nil, err)
 		}
 	}
 	a := memoryApplier(of)
-	if _, err := a.relation(1); err == nil {
+	if _, err := a.relations.find(1); err == nil {
 		t.Error("a relation is known that was not described")
 	}
 }
@@ -178,7 +178,7 @@ func TestRowsAreReadByTheirColumns(t *testing.T) {
 		sent := []string{"id", "person", "age", "zip", "sex", "job", "illness", "cost", "email", "phone"}
 		random.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
 		m := of.layout.describedAs(1000, sent...)
-		places, err := of.layout.places(m.Columns)
+		places, err := of.layout.source().places(m.Columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestRowsAreReadByTheirColumns(t *testing.T) {
 	for _, missing := range of.layout.columns {
 		m := of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")
 		m.Columns = slices.DeleteFunc(m.Columns, func(c *pglogrepl.RelationMessageColumn) bool { return c.Name == missing.Name })
-		if _, err := of.layout.places(m.Columns); err == nil {
+		if _, err := of.layout.source().places(m.Columns); err == nil {
 			t.Errorf("rows without %s are taken", missing.Name)
 		}
 		m = of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")
@@ -210,7 +210,7 @@ func TestRowsAreReadByTheirColumns(t *testing.T) {
 				c.TypeModifier = 77
 			}
 		}
-		if _, err := of.layout.places(m.Columns); err == nil {
+		if _, err := of.layout.source().places(m.Columns); err == nil {
 			t.Errorf("rows with another %s are taken", missing.Name)
 		}
 	}

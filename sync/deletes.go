@@ -10,14 +10,14 @@ import (
 )
 
 // transactionDeletes are the records whose rows the open transaction of the source has deleted. Until it
-// commits they stay as they are: a row that is inserted with the key of one of them is that
-// record, changed. So a row that is deleted and inserted, as some applications update and as a
-// table is emptied and loaded anew, is nobody who has left, nor anybody who has come.
+// commits they stay as they are: a row that is inserted with the key of one of them changes that
+// record. So a row that is deleted and inserted, as some applications update rows and reload
+// tables, counts neither as a deleted record nor as a new one.
 type transactionDeletes struct {
 	commitAt pglogrepl.LSN // where the commit of the transaction begins; 0 between two
-	// firstOwn is the number from which on records were inserted by the transaction itself. They
-	// are forgotten as soon as they are deleted, since nobody has ever seen them, and so that
-	// what is held here does not grow with the transaction beyond the records of the table.
+	// firstOwn is the first number of the records that the transaction itself inserted. These
+	// are removed as soon as they are deleted, since no reader has seen them, and so that keys
+	// does not grow beyond the records that the table had.
 	firstOwn  incremental.RecordID
 	keys      *keys // nil where none was deleted
 	spareKeys *keys // for the next transaction, empty
@@ -34,7 +34,7 @@ func (t *table) beginTransaction(in pglogrepl.LSN) {
 	t.deletes.commitAt, t.deletes.firstOwn, t.deletes.inserted = in, t.nextRecord, t.deletes.inserted[:0]
 }
 
-// takeSpareKeys is where keys can be noted, empty.
+// takeSpareKeys returns an empty key table, the spare one if there is one.
 func (t *table) takeSpareKeys() *keys {
 	room := t.deletes.spareKeys
 	t.deletes.spareKeys = nil
@@ -89,7 +89,7 @@ func (t *table) reinsert(key []byte, values []value) (bool, error) {
 	}
 	t.deletes.keys.remove(key, id)
 	if !t.keys.add(key, id) {
-		return true, t.layout.errOutOfStep("a row was inserted twice")
+		return true, errOutOfStep(t.layout.name(), "a row was inserted twice")
 	}
 	if id >= t.deletes.firstOwn { // deleted by a TRUNCATE
 		t.noteInserted(id)
@@ -97,8 +97,8 @@ func (t *table) reinsert(key []byte, values []value) (bool, error) {
 	return true, t.modify(id, values)
 }
 
-// endTransaction lets go of the records that have not come back when the transaction ends. Spill
-// writes what has been gathered, where that is much.
+// endTransaction removes the records whose rows were deleted and not inserted again. It calls
+// spill when many changes are pending.
 func (t *table) endTransaction(spill func() error) error {
 	t.deletes.commitAt = 0
 	if t.deletes.keys == nil {
@@ -122,7 +122,7 @@ func (t *table) endTransaction(spill func() error) error {
 		return nil
 	})
 	t.clearDeletes()
-	// Keys come in an order of their own in each process.
+	// The order of keys differs between processes.
 	slices.SortFunc(gone, func(a, b leaver) int { return cmp.Compare(a.id, b.id) })
 	for _, one := range gone {
 		if err := t.forget(one.id, one.hash); err != nil {
@@ -137,7 +137,7 @@ func (t *table) endTransaction(spill func() error) error {
 	return nil
 }
 
-// clearDeletes forgets who has left.
+// clearDeletes discards the keys of deleted rows.
 func (t *table) clearDeletes() {
 	t.deletes.spareKeys = t.deletes.keys
 	t.deletes.spareKeys.clear()
@@ -151,8 +151,8 @@ func (t *table) noteInserted(id incremental.RecordID) {
 	}
 }
 
-// matchSubjects has the transaction's own records take the places of those that left of the same
-// persons: a person whose row was replaced by one with another key has not come anew.
+// matchSubjects replaces new records by deleted ones of the same persons: a row that replaces a
+// person's row under another key is a change, not a new record.
 func (t *table) matchSubjects() error {
 	if len(t.deletes.inserted) == 0 {
 		return nil

@@ -61,7 +61,7 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 		for row := 101; row < 105; row++ {
 			if id, known := of.keys.find(of.keyOf(visit(row, ""))); known {
 				got[int64(id)] = row
-				if pending := of.pending.rows[id]; pending == nil || pending.values[of.layout.column("id")].text != visit(row, "")[of.layout.column("id")].text {
+				if pending := of.pending.rows[id]; pending == nil || pending.values[of.layout.columns.index("id")].text != visit(row, "")[of.layout.columns.index("id")].text {
 					t.Errorf("%s: record %d is written as %+v", test.name, id, pending)
 				}
 			}

@@ -12,9 +12,9 @@
 //	receiver (stream.go) -> applier (apply.go) -> table (table.go), whose mode (mode.go)
 //	decides what readers see -> statements (write.go) -> writer (batch.go) -> PostgreSQL
 //
-// Beside the stream, a worker (worker.go) makes tables ready, which join it at a position
-// (join.go), and a watcher (watch.go) looks for what the stream does not tell. DESIGN.md
-// has the reasons.
+// Outside the stream, a worker (worker.go) prepares tables, which join it at a position
+// (join.go), and a watcher (watch.go) reads from the catalogs what the stream does not carry.
+// DESIGN.md has the reasons.
 //
 // Sources: PostgreSQL, chapters "Logical Decoding", "Streaming Replication
 // Protocol" and "Logical Replication Message Formats".

@@ -113,11 +113,11 @@ func transient(err error) bool {
 
 // fixOf is what the operator can do about an error that does not pass.
 func fixOf(err error) string {
-	stop, server := (*StopError)(nil), (*pgconn.PgError)(nil)
+	stop, is := errors.AsType[*StopError](err)
 	switch {
-	case errors.As(err, &stop):
+	case is:
 		return stop.Fix
-	case errors.As(err, &server) && server.Code == insufficientPrivilege:
+	case hasState(err, insufficientPrivilege):
 		return "run 'kproxy setup', which grants what is missing (REPLICATION, SELECT on protected tables, kproxy's own schemas), and 'kproxy reload'"
 	default:
 		return "see the log, correct what it says, and run 'kproxy reload'"
@@ -143,6 +143,12 @@ func fixTransient(err error) string {
 
 // insufficientPrivilege is the SQLSTATE for what a role may not do.
 const insufficientPrivilege = "42501"
+
+// hasState tells whether the server has refused with a SQLSTATE.
+func hasState(err error, state string) bool {
+	server, is := errors.AsType[*pgconn.PgError](err)
+	return is && server.Code == state
+}
 
 // valueFree are the classes of SQLSTATE whose messages speak of objects, rights and
 // resources, and never quote a value of a row.

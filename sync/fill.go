@@ -94,8 +94,8 @@ func claim(ctx context.Context, tx pgx.Tx, table string, made uint32) error {
 	return nil
 }
 
-// together does something with each transaction at the same time, and commits them. The first
-// failure ends the others, whose connections may break by that, and is the one that is told.
+// together runs a function with each transaction concurrently, and commits them. The first error
+// cancels the others, which may break their connections, and is returned.
 func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx context.Context, i int, tx pgx.Tx) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -115,6 +115,20 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 	}
 	running.Wait()
 	return context.Cause(ctx)
+}
+
+// anew is together with new transactions, on the connections of the first readers.
+func (p *publisher) anew(ctx context.Context, connections int, do func(ctx context.Context, i int, tx pgx.Tx) error) error {
+	var on []pgx.Tx
+	for _, reader := range p.readers[:connections] {
+		tx, err := reader.Conn().Begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+		on = append(on, tx)
+	}
+	return p.together(ctx, on, do)
 }
 
 // fillAndStage fills the records while the classes are sent, those of a packed release
@@ -178,13 +192,13 @@ func (p *publisher) reportWritten(records, released int) {
 // fillRange inserts one range. Its rows come in the order in which they were read.
 func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) error {
 	places := p.table.keptPlaces()
-	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.table.layout.columnList(""), p.table.layout.source(), from.condition())
-	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.table.recordsTable(), recordColumn, p.table.layout.columnList(""), numbered)
+	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.table.layout.columns.list(""), p.table.layout.source().sql(), from.condition())
+	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.table.recordsTable(), recordColumn, p.table.layout.columns.list(""), numbered)
 	arguments := []any{pgx.QueryExecModeDescribeExec, int64(from.first)}
 	if len(places) > 0 {
 		sql = fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
 			FROM (%[5]s) s LEFT JOIN ROWS FROM (%[6]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
-			p.table.recordsTable(), recordColumn, listed(places, ""), p.table.layout.columnList(""), numbered, unnests(2, places))
+			p.table.recordsTable(), recordColumn, listed(places, ""), p.table.layout.columns.list(""), numbered, unnests(2, places))
 		ids := make([]incremental.RecordID, from.rows)
 		for i := range ids {
 			ids[i] = incremental.RecordID(from.first + i)
@@ -203,41 +217,28 @@ func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) 
 
 // unnests is "unnest($first::type[]), ..." with the columns' types.
 func unnests(first int, columns []storeColumn) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = fmt.Sprintf("unnest($%d::%s[])", first+i, c.sqlType)
-	}
-	return strings.Join(list, ", ")
+	return sqlList(columns, func(i int, c storeColumn) string { return fmt.Sprintf("unnest($%d::%s[])", first+i, c.sqlType) })
 }
 
 // fillRelease joins the classes with the records, each connection another share of the
 // classes: members of a class lie together, in random order. Meanwhile the records get
 // their key.
 func (p *publisher) fillRelease(ctx context.Context, made targets) error {
-	var on []pgx.Tx
-	for _, reader := range p.readers {
-		tx, err := reader.Conn().Begin(ctx)
-		if err != nil {
-			return fmt.Errorf("making the release: %w", err)
-		}
-		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-		on = append(on, tx)
-	}
 	var done atomic.Int64
-	classes, shares := int64(p.table.mode.nextClass()), int64(len(on))
-	err := p.together(ctx, on, func(ctx context.Context, i int, tx pgx.Tx) error {
+	classes, shares := int64(p.table.mode.nextClass()), len(p.readers)
+	err := p.anew(ctx, shares, func(ctx context.Context, i int, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 			return err
 		}
 		if err := claim(ctx, tx, p.table.releaseRows(), made.release); err != nil {
 			return err
 		}
-		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.table.parts[0].column, classes*int64(i)/shares, classes*int64(i+1)/shares)
+		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.table.parts[0].column, classes*int64(i)/int64(shares), classes*int64(i+1)/int64(shares))
 		_, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s %s ORDER BY 1, random()", p.table.releaseRows(), p.releaseQuery(condition)))
 		if err != nil {
 			return err
 		}
-		p.reportWritten(p.total, int(done.Add(1))*p.total/len(on))
+		p.reportWritten(p.total, int(done.Add(1))*p.total/shares)
 		return nil
 	})
 	if err != nil {
@@ -255,17 +256,9 @@ func (p *publisher) index(ctx context.Context) error {
 		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.releaseRows(), part.column))
 	}
 	work[1] = append(work[1], "ANALYZE "+p.table.releaseRows())
-	var on []pgx.Tx
-	for _, reader := range p.readers[:min(len(work), len(p.readers))] {
-		tx, err := reader.Conn().Begin(ctx)
-		if err != nil {
-			return fmt.Errorf("indexing: %w", err)
-		}
-		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-		on = append(on, tx)
-	}
-	err := p.together(ctx, on, func(ctx context.Context, i int, tx pgx.Tx) error {
-		for at := i; at < len(work); at += len(on) {
+	shares := min(len(work), len(p.readers))
+	err := p.anew(ctx, shares, func(ctx context.Context, i int, tx pgx.Tx) error {
+		for at := i; at < len(work); at += shares {
 			for _, sql := range work[at] {
 				if _, err := tx.Exec(ctx, sql); err != nil {
 					return err

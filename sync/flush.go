@@ -2,25 +2,23 @@ package sync
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// flushIfDue sends the group on its way at a commit boundary, unless the next transaction
-// is here already and the group is still small and young. While another group is on its
-// way, this one grows.
+// flushIfDue starts a batch with the group at a commit boundary, unless the next transaction has
+// been received already and the group is still small and young. While another batch is being
+// written, the group grows.
 func (a *applier) flushIfDue(ctx context.Context) error {
 	switch {
-	case a.inTransaction:
+	case a.transaction.open:
 		return nil
-	case a.rows == 0 && len(a.writer.batches) > 0:
+	case a.group.rows == 0 && len(a.writer.batches) > 0:
 		return nil
-	case a.rows == 0:
+	case a.group.rows == 0:
 		if err := a.advance(ctx, a.end); err != nil {
 			return err
 		}
@@ -33,42 +31,20 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 			return err
 		}
 		return a.atCommit(ctx)
-	case !a.isComplete():
+	case !a.group.isComplete(a.session.tables, len(a.writer.batches)):
 		return nil
 	}
 	return a.startBatch(ctx, a.end)
 }
 
-// isComplete says that the group need not wait for more of the stream. While another one
-// is on its way, it is settled ahead where it is worth a batch and nothing else has come.
-func (a *applier) isComplete() bool {
-	switch {
-	case a.isFull():
-		return true
-	case len(a.writer.batches) == 0:
-		return !a.moreReceived || time.Since(a.groupBegan) >= max(groupTime, a.writeTime)
-	default:
-		return !a.moreReceived && a.rows >= aheadRows() && len(a.writer.batches) < maxBatches && !a.awaitsShowing()
-	}
-}
-
-// isFull says that the group is as large as memory and readers' patience allow.
-func (a *applier) isFull() bool {
-	full := a.rows >= groupRows
-	for _, t := range a.session.tables {
-		full = full || t.pending.bytes >= groupBytes
-	}
-	return full
-}
-
-// isAwaited says that something waits for tables and store to agree.
+// isAwaited reports whether something waits for tables and store to agree.
 func (a *applier) isAwaited() bool {
-	return a.prepared != nil || a.found != nil || a.renewer.ready != nil
+	return a.joiner.prepared != nil || a.found != nil || a.renewer.ready != nil
 }
 
-// batchWritten takes note of a group that has been written, and goes on with the next.
+// batchWritten records that the oldest batch has been written, and continues with the next group.
 func (a *applier) batchWritten(ctx context.Context) error {
-	if err := a.awaitBatch(ctx); err != nil {
+	if err := a.writer.awaitOldest(ctx); err != nil {
 		return err
 	}
 	if err := a.renewer.step(ctx); err != nil {
@@ -85,7 +61,7 @@ func (a *applier) atCommit(ctx context.Context) error {
 	return a.joinPrepared(ctx)
 }
 
-// keepalive moves the position over WAL that holds nothing for the tables.
+// keepalive moves the position over WAL without changes of the tables.
 func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
@@ -97,8 +73,8 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	return a.atCommit(ctx)
 }
 
-// advance moves the position over WAL without changes, now and then, or where a table
-// waits for that to be shown.
+// advance moves the position over WAL without changes: at each heartbeat, after idleBytes, or if
+// a generation is to be shown at that position.
 func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	if end <= a.session.position {
 		return nil
@@ -113,95 +89,100 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	return a.flush(ctx, end)
 }
 
-// begin opens the transaction that the next flush will end.
-func (a *applier) begin(ctx context.Context) error {
-	if err := a.awaitBatches(ctx); err != nil || a.writer.spilled != nil {
-		return err
-	}
-	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
-	if err != nil {
-		return fmt.Errorf("opening a transaction on the store: %w", err)
-	}
-	a.writer.spilled = tx
-	return nil
-}
-
-// spill writes rows of a source transaction that goes on. They become part of the store
-// when it commits; until then no reader and no other process sees them.
-func (a *applier) spill(ctx context.Context, t *table) error {
-	if err := a.begin(ctx); err != nil {
-		return err
-	}
-	if err := t.spill(ctx, sendTo(ctx, a.writer.spilled)); err != nil {
-		return a.tableFailure(t, err)
-	}
-	a.session.syncer.config.Failpoint(FailSpilled)
-	return nil
-}
-
-// tableFailure halts the table that an error concerns which another attempt would meet again.
-func (a *applier) tableFailure(t *table, err error) error {
-	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
-		return err
-	}
-	return t.layout.halted(err)
-}
-
 // flush writes store, release and position up to a commit boundary, and waits for it.
 func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
 	if err := a.startBatch(ctx, to); err != nil {
 		return err
 	}
-	return a.awaitBatches(ctx)
+	return a.writer.awaitAll(ctx)
 }
 
-const (
-	// postponement is how long a generation is not shown after readers had to be waited for.
-	postponement = 5 * time.Second
-	// readersWait is how long they are waited for, by all tables.
-	readersWait = "500ms"
-	// lockNotAvailable is the SQLSTATE of what was waited for in vain.
-	lockNotAvailable = "55P03"
-)
-
-// tryShow shows a generation that has caught up, unless a reader's open transaction keeps
-// the earlier one for longer than the other tables can wait.
-func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table, making []int64) (shown bool, err error) {
-	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.store.show(ctx, tx, t, making) })
-	if err == nil && !shown {
-		t.release.postponed = time.Now()
-		a.session.syncer.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
+// startBatch writes what has changed up to a commit boundary, without waiting for the
+// commit.
+func (a *applier) startBatch(ctx context.Context, to pglogrepl.LSN) error {
+	for len(a.writer.batches) == maxBatches || len(a.writer.batches) > 0 && a.session.tables.awaitShowing() {
+		if err := a.writer.awaitOldest(ctx); err != nil {
+			return err
+		}
 	}
-	return shown, err
-}
-
-// briefly does a part of a transaction that takes locks of readers, or leaves it out where
-// they would have to be waited for.
-func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, err error) {
-	part, err := tx.Begin(ctx)
+	a.session.tables.markDue(a.session.syncer.config.Now())
+	a.mixer.touchIfLate(a.session.tables)
+	steps := maxSteps
+	if slices.ContainsFunc(a.session.tables, func(t *table) bool { return t.pending.spilled }) {
+		steps = maxSpilledSteps
+	}
+	b := &batch{
+		from: a.session.position, to: to, started: time.Now(), changes: a.group.rows > 0,
+		steps: make(chan step, steps), ended: make(chan struct{}), checks: a.session.tables.definitionChecks(),
+	}
+	a.writer.start(ctx, b)
+	err := a.fillBatch(ctx, b)
+	b.complete = err == nil
+	close(b.steps)
+	a.group.rows = 0
 	if err != nil {
-		return false, fmt.Errorf("beginning a part of a transaction: %w", err)
+		return a.writer.fail(err)
 	}
-	if _, err = part.Exec(ctx, "SET LOCAL lock_timeout = '"+readersWait+"'"); err == nil {
-		err = do(part)
+	if a.renewer.running == nil {
+		a.renewer.beginNext(ctx) // what is in memory is settled
 	}
-	server := (*pgconn.PgError)(nil)
-	if errors.As(err, &server) && server.Code == lockNotAvailable {
-		return false, part.Rollback(ctx)
-	}
-	if err != nil {
-		return false, err
-	}
-	if _, err := part.Exec(ctx, "SET LOCAL lock_timeout = 0"); err != nil {
-		return false, err
-	}
-	return true, part.Commit(ctx)
+	return nil
 }
 
-// stored notes that the store has what the table had, up to a position.
-func (t *releaseState) stored(to pglogrepl.LSN) {
-	t.position = max(t.position, to)
-	if t.shown {
-		t.showAt, t.previous, t.shown = 0, 0, false
+// fillBatch adds the steps of a batch.
+func (a *applier) fillBatch(ctx context.Context, b *batch) error {
+	for _, t := range a.session.tables {
+		if !t.pending.dirty {
+			continue
+		}
+		to := &statements{send: func(c chunk) error {
+			return b.add(func(ctx context.Context, tx pgx.Tx) error { return tableFailure(t, c.send(ctx, tx)) })
+		}}
+		if err := t.write(ctx, to); err != nil {
+			return tableFailure(t, err)
+		}
+		to.Queue("UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
+			t.layout.name().Schema, t.layout.name().Relation, max(b.to, t.release.position).String())
+		if err := to.close(); err != nil {
+			return err
+		}
+		t.written()
 	}
+	b.status = a.session.figures()
+	making := a.session.making()
+	for _, t := range a.session.tables {
+		if t.release.showAt == 0 || t.release.showAt > b.to || time.Since(t.release.postponed) < postponement {
+			continue
+		}
+		err := b.add(func(ctx context.Context, tx pgx.Tx) (err error) {
+			t.release.shown, err = a.writer.tryShow(ctx, tx, t, making)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	outcomes := &statements{send: func(c chunk) error { return b.add(c.send) }}
+	a.renewer.writeOutcomes(outcomes)
+	a.renewer.outcomes = nil
+	return outcomes.close()
+}
+
+// batchCommitted records what the store has after a batch.
+func (a *applier) batchCommitted(ctx context.Context, b *batch) error {
+	a.session.position, a.moved = b.to, time.Now()
+	a.group.writeTime = min(time.Since(b.started), maxGroupTime)
+	for _, t := range a.session.tables {
+		t.release.stored(b.to)
+	}
+	a.session.shared.ack.stored.Store(uint64(b.to))
+	a.session.report(b.status)
+	if b.changes {
+		a.mixer.changed(a.moved)
+		a.waitForDue()
+	}
+	if a.renewer.readDue {
+		return a.renewer.readRequests(ctx)
+	}
+	return nil
 }

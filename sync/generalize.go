@@ -1,17 +1,19 @@
 package sync
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// published puts the generalizations of a class of the part into the text form of its
-// generalized columns, and appends these to some texts.
-func (t *layout) published(p *part, generalizations []hierarchy.Generalization, to []value) []value {
+// published appends the generalizations of a class, in the text form of the part's
+// generalized columns, to some texts.
+func (p *part) published(generalizations []hierarchy.Generalization, to []value) []value {
 	for i := range p.generalized {
 		c := &p.generalized[i]
 		g := &generalizations[c.attribute]
@@ -24,18 +26,19 @@ func (t *layout) published(p *part, generalizations []hierarchy.Generalization, 
 		case catalog.Range:
 			text = rangeText(c.Type, g.Lower, g.Upper)
 		case catalog.Representative:
-			text = representable(c.Type, text, boundsOf(t.publication.Attributes[c.Attribute].Spec, *g))
+			text = representable(c.Type, text, boundsOf(c.spec, *g))
 		}
 		to = append(to, value{text: text})
 	}
 	return to
 }
 
-// displayedTexts joins what readers see of a class, so that different looks differ. The
-// server stores the texts as they are, or brings different ones to different forms.
-func (t *layout) displayedTexts(p *part, generalizations []hierarchy.Generalization) string {
+// displayedTexts joins what readers see of a class: two classes that look different have
+// different texts. The server stores the texts as they are, or brings different texts to
+// different forms.
+func (p *part) displayedTexts(generalizations []hierarchy.Generalization) string {
 	var b strings.Builder
-	for _, v := range t.published(p, generalizations, nil) {
+	for _, v := range p.published(generalizations, nil) {
 		if v.null {
 			b.WriteString("NULL,")
 		} else {
@@ -43,6 +46,55 @@ func (t *layout) displayedTexts(p *part, generalizations []hierarchy.Generalizat
 		}
 	}
 	return b.String()
+}
+
+// classRow is a class of a part with what is published for it, for a COPY.
+func (p *part) classRow(class incremental.ClassID, generalizations []hierarchy.Generalization) []any {
+	row := []any{int64(class)}
+	for _, v := range p.published(generalizations, nil) {
+		row = append(row, v.pointer())
+	}
+	return row
+}
+
+// shown gives what is published for some classes of a part, an array of texts for each
+// generalized column.
+func (p *part) shown(classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
+	columns := make([]*array, len(p.generalized))
+	for i := range columns {
+		columns[i] = newTexts(len(classes))
+	}
+	var texts []value
+	for _, class := range classes {
+		texts = p.published(generalize(incremental.ClassID(class)), texts[:0])
+		for i, v := range texts {
+			columns[i].add(v)
+		}
+	}
+	arguments := make([]any, len(columns))
+	for i, column := range columns {
+		arguments[i] = column
+	}
+	return arguments
+}
+
+// castList are a part's class and its generalized columns g0, g1, ... of their types.
+func (p *part) castList() string {
+	list := []string{p.column}
+	for i, c := range p.generalized {
+		list = append(list, fmt.Sprintf("g%[1]d::%[2]s AS g%[1]d", i, c.Type))
+	}
+	return strings.Join(list, ", ")
+}
+
+// generalizedNames are the names g0, g1, ... of a part's generalized columns on
+// their way into the server, each behind prefix and before suffix.
+func (p *part) generalizedNames(prefix, suffix string) []string {
+	names := make([]string, len(p.generalized))
+	for i := range names {
+		names[i] = fmt.Sprintf("%sg%d%s", prefix, i, suffix)
+	}
+	return names
 }
 
 // lastDateYear is a year below the end of PostgreSQL's calendar (5874897).

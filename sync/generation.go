@@ -2,12 +2,10 @@ package sync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
@@ -29,7 +27,7 @@ type generation struct {
 	previous   int64         // what readers see until then; 0 for nothing
 	halted     string        // why it needs the operator
 	fix        string
-	consent    bool   // only an explicit wish of the operator ends that
+	consent    bool   // only an explicit request of the operator ends that
 	heals      bool   // it ends when the table is again what was accepted
 	asked      string // by the operator: askRebuild, askResync or nothing
 	noted      string // by kproxy itself, likewise
@@ -42,8 +40,8 @@ const (
 	askResync  = "resync"
 )
 
-// status is what the store says of a table; fits tells whether it was made for the
-// policy as it is configured.
+// status is the status of a table by its row in the store; fits says whether the generation was
+// made for the configured policy.
 func (g generation) status(fits bool) TableStatus {
 	status := TableStatus{Generation: g.number, Withheld: g.withheld, Reason: g.why, Preparing: g.asked != ""}
 	if g.halted != "" { // whatever is noted waits until the table is looked at afresh
@@ -83,8 +81,7 @@ func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, e
 	return found, nil
 }
 
-// record notes a new generation of the table. Only what the stream still lacks decides
-// from which position on it is shown.
+// record records a new generation of the table, and the position from which on it is shown.
 func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 	if err := forgetDeparted(ctx, tx, t.layout.name(), t.release.generation); err != nil {
 		return err
@@ -103,7 +100,8 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// forgetDeparted forgets who has left a table's generation, which another one follows, or none.
+// forgetDeparted deletes the hashes of deleted records of a table's generation, which is replaced
+// or dropped.
 func forgetDeparted(ctx context.Context, on executor, name catalog.Name, next int64) error {
 	_, err := on.Exec(ctx, `DELETE FROM kproxy_store.departed WHERE generation = $3
 		OR generation = (SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2)`, name.Schema, name.Relation, next)
@@ -130,82 +128,17 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err != nil {
 		return fmt.Errorf("recording that %s is shown: %w", t.layout.name(), err)
 	}
-	if err := put(ctx, tx, t); err != nil {
+	if err := t.layout.view().put(ctx, tx, t.release.releaseTable()); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.layout.grant(ctx, tx, s.reader); err != nil {
+	if err := t.layout.view().grant(ctx, tx, s.reader); err != nil {
 		return err
 	}
 	return dropOrphans(ctx, tx, making)
 }
 
-// invalidTableDefinition is the SQLSTATE of a view that is to be replaced by one whose
-// columns do not begin with its own.
-const invalidTableDefinition = "42P16"
-
-// put makes the published view. Where it keeps its columns it is replaced, so that what
-// stands on it stays: published views over the table, and others' views and grants.
-func put(ctx context.Context, tx pgx.Tx, t *table) error {
-	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.layout.name()).SQL(), t.layout.publishedList(), t.release.releaseTable())
-	part, err := tx.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err = part.Exec(ctx, "CREATE OR REPLACE "+view); err == nil {
-		return part.Commit(ctx)
-	}
-	if failed := part.Rollback(ctx); failed != nil {
-		return errors.Join(err, failed)
-	}
-	if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != invalidTableDefinition {
-		return err
-	}
-	if err := hide(ctx, tx, t.layout.name()); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, "CREATE "+view)
-	return err
-}
-
-// hide takes a table's release away from readers, with the views that stand on it:
-// kproxy's own are made again by whoever serves them.
-func hide(ctx context.Context, on executor, name catalog.Name) error {
-	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
-		return fmt.Errorf("dropping the published view of %s: %w", name, err)
-	}
-	return nil
-}
-
-// executor is a connection or a transaction.
-type executor interface {
-	Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error)
-}
-
-// grant lets the reader read the published view, with comments on how it was made.
-func (t *layout) grant(ctx context.Context, on executor, reader string) error {
-	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", catalog.Published(t.name()).SQL(), catalog.QuoteIdentifier(reader))
-	if _, err := on.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("granting the published view of %s: %w", t.name(), err)
-	}
-	return t.comment(ctx, on)
-}
-
-// revoke takes what is published of a table from the reader until it is granted again:
-// what kproxy refuses, the role shall not have either.
-func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) error {
-	view := catalog.Published(name).SQL()
-	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
-	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
-	}
-	if err != nil {
-		return fmt.Errorf("revoking the published view of %s: %w", name, err)
-	}
-	return nil
-}
-
-// dropOrphans removes the tables of generations that nothing speaks of: earlier ones,
-// and those that a process which died was making. What a job is making is kept.
+// dropOrphans drops the tables of generations that are not recorded: earlier ones, and those
+// that a dead process was making. Those that a job is making are kept.
 func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')

@@ -211,7 +211,7 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 		records[i], classes[i], ids[i], persons[i], sealed[i] = int64(r.Record), int64(r.Class), int64(r.ID), int64(r.Person), r.Sealed
 	}
 	different := slices.Compact(slices.Sorted(slices.Values(classes)))
-	columns := t.layout.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
+	columns := s.part.shown(different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
 	arguments := append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed, numbers(different)}, columns...)
 	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
 		SELECT m.class, m.id, m.person, m.sealed, 1, %s
@@ -219,8 +219,8 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
 		JOIN %s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
-		t.release.releaseTable(), listed(s.marks(), ""), t.layout.shownList(), t.releaseList(),
-		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
+		t.release.releaseTable(), listed(s.marks(), ""), t.layout.view().shownList(), t.releaseList(),
+		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, s.part.generalizedNames("", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
 }
 
 func (s *guarded) writeWeights(batch *statements) {

@@ -110,7 +110,7 @@ func (l *guardedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn
 			recordColumn, l.s.part.column, catalog.RowColumn, "(extract(epoch FROM " + catalog.SinceColumn + ") * 1000000)::bigint",
 			catalog.ChangedColumn, catalog.ExpiredColumn,
 		},
-		columns: t.layout.codedColumns(), list: t.layout.codedList(), table: t.recordsTable(),
+		columns: t.layout.codedColumns(), list: t.layout.columns.listOf(t.layout.codedColumns()), table: t.recordsTable(),
 	}
 	return l.from.readRecords(ctx, conns, t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.keyTaker(selected))
 }

@@ -54,7 +54,7 @@ func (s *guarded) classes(int) func() ([]any, error) {
 		}
 		id := ids[0]
 		ids = ids[1:]
-		return s.t.layout.classRow(s.part, id, s.lineage.Generalize(id)), nil
+		return s.part.classRow(id, s.lineage.Generalize(id)), nil
 	}
 }
 

@@ -114,7 +114,7 @@ func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 			if _, err := fmt.Sscanf(text, `["%d","%d"]`, &lower, &upper); c.Part != catalog.Range || err != nil {
 				continue
 			}
-			if age, _ := strconv.Atoi(row[m.of.layout.column("age")].text); age < lower || age > upper {
+			if age, _ := strconv.Atoi(row[m.of.layout.columns.index("age")].text); age < lower || age > upper {
 				m.t.Errorf("somebody of the age %d is published with %s", age, text)
 			}
 		}
@@ -350,7 +350,7 @@ func (c *memoryCase) few(some bool) {
 // diagnose has everybody suffer from something else, and nothing else change.
 func (c *memoryCase) diagnose() {
 	c.t.Helper()
-	illness := c.of.layout.column("illness")
+	illness := c.of.layout.columns.index("illness")
 	c.check(c.alone(func() error {
 		for i, key := range slices.Sorted(maps.Keys(c.source)) {
 			row := slices.Clone(c.source[key])

@@ -34,7 +34,7 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 			threshold: incremental.RenewalThreshold{Share: t.layout.publication.Policy.Reanonymize},
 			partition: incremental.New(attributes, p.constraints, t.layout.method, incremental.Options{
 				Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
-				Appearance: func(published []hierarchy.Generalization) string { return t.layout.displayedTexts(p, published) },
+				Appearance: func(published []hierarchy.Generalization) string { return p.displayedTexts(published) },
 			}),
 		})
 	}

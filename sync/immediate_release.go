@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
@@ -78,11 +77,11 @@ func (s *immediate) writeRows(batch *statements, ids []incremental.RecordID) {
 	var shown, joins []string
 	for i, p := range s.parts {
 		different := slices.Compact(slices.Sorted(slices.Values(classes[i])))
-		columns := t.layout.shown(p.part, different, p.partition.Generalize)
+		columns := p.part.shown(different, p.partition.Generalize)
 		first := len(arguments) + 1
 		// Values are cast once for each class.
-		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, t.castList(p.part), first, textArrays(first+1, len(columns)),
-			strings.Join(append([]string{p.part.column}, t.generalizedNames(p.part, "", "")...), ", ")))
+		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, p.part.castList(), first, textArrays(first+1, len(columns)),
+			strings.Join(append([]string{p.part.column}, p.part.generalizedNames("", "")...), ", ")))
 		joins = append(joins, fmt.Sprintf(" JOIN c%d USING (%s)", i, p.part.column))
 		arguments = append(append(arguments, numbers(different)), columns...)
 	}
@@ -93,36 +92,6 @@ func (s *immediate) writeRows(batch *statements, ids []incremental.RecordID) {
 		JOIN %s AS r ON r.%[11]s = m.record AND r.%[11]s = ANY($1)
 		ORDER BY random()`,
 		strings.Join(shown, ", "),
-		t.release.releaseTable(), t.classColumns(""), t.layout.shownList(), t.classColumns("m."), t.releaseList(),
+		t.release.releaseTable(), t.classColumns(""), t.layout.view().shownList(), t.classColumns("m."), t.releaseList(),
 		numberArrays(2, len(s.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
-}
-
-// shown gives what is published for some classes of a part, an array of texts for each
-// generalized column.
-func (t *layout) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
-	columns := make([]*array, len(p.generalized))
-	for i := range columns {
-		columns[i] = newTexts(len(classes))
-	}
-	var texts []value
-	for _, class := range classes {
-		texts = t.published(p, generalize(incremental.ClassID(class)), texts[:0])
-		for i, v := range texts {
-			columns[i].add(v)
-		}
-	}
-	arguments := make([]any, len(columns))
-	for i, column := range columns {
-		arguments[i] = column
-	}
-	return arguments
-}
-
-// castList are a part's class and its generalized columns g0, g1, ... of their types.
-func (t *table) castList(p *part) string {
-	list := []string{p.column}
-	for i, c := range p.generalized {
-		list = append(list, fmt.Sprintf("g%[1]d::%[2]s AS g%[1]d", i, c.Type))
-	}
-	return strings.Join(list, ", ")
 }

@@ -101,7 +101,7 @@ func (s *immediate) classes(part int) func() ([]any, error) {
 		}
 		class := of.partition.ClassAt(place)
 		place++
-		return s.t.layout.classRow(of.part, class, of.partition.Generalize(class)), nil
+		return of.part.classRow(class, of.partition.Generalize(class)), nil
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *mainta
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.part.column, t.layout.codedList(), t.release.placedRecords()))
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.part.column, t.layout.columns.listOf(t.layout.codedColumns()), t.release.placedRecords()))
 	if err != nil {
 		return err
 	}

@@ -4,94 +4,82 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/accept"
 )
 
+// joiner has tables prepared outside the stream, one at a time, and lets them join it. It
+// belongs to the applier's goroutine.
+type joiner struct {
+	session   *session
+	relations *relations
+	worker    *worker
+	preparing bool           // the worker is at a job
+	prepared  *preparedTable // waits for a commit boundary
+}
+
 // startJob hands the next job to the worker, at a commit boundary. The table of a
 // resynchronization is no longer applied from here on.
-func (a *applier) startJob() {
-	if a.preparing || len(a.session.jobs) == 0 {
+func (j *joiner) startJob() {
+	if j.preparing || len(j.session.jobs) == 0 {
 		return
 	}
-	a.preparing = true
-	a.session.shared.ack.held.Store(uint64(a.session.position))
-	a.worker.jobs <- a.session.jobs[0]
+	j.preparing = true
+	j.session.shared.ack.held.Store(uint64(j.session.position))
+	j.worker.jobs <- j.session.jobs[0]
 }
 
-// join lets a prepared table into the stream at a commit boundary. What others have applied
-// since its snapshot is sent once more, and skipped by them.
-func (a *applier) join(ctx context.Context, n *preparedTable) error {
-	name := n.job.publication.Policy.Table
-	a.preparing, a.prepared = false, nil
-	if n.err != nil {
-		a.session.jobs = a.session.jobs[1:]
-		a.session.shared.ack.held.Store(0)
-		if transient(n.err) {
-			return n.err // the session ends
-		}
-		if halt := (*TableError)(nil); errors.As(n.err, &halt) {
-			return a.session.halt(ctx, halt)
-		}
-		return a.session.halt(ctx, &TableError{Table: name, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
+// endJob ends the first job, and with it what was held for it.
+func (j *joiner) endJob() {
+	j.session.jobs = j.session.jobs[1:]
+	j.session.shared.ack.held.Store(0)
+}
+
+// fail ends a job that has no table. The error ends the session where another attempt can
+// succeed; else the table is halted.
+func (j *joiner) fail(ctx context.Context, n *preparedTable) error {
+	j.endJob()
+	if transient(n.err) {
+		return n.err
 	}
-	rewinds := n.at < a.streamPosition() && a.missed(n)
+	if halt := (*TableError)(nil); errors.As(n.err, &halt) {
+		return j.session.halt(ctx, halt)
+	}
+	return j.session.halt(ctx, &TableError{Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
+}
+
+// join lets a prepared table into the stream, which was consumed up to a position, at a commit
+// boundary. It reports whether the stream has to start at the session's position once more.
+func (j *joiner) join(ctx context.Context, n *preparedTable, consumed pglogrepl.LSN) (rewinds bool, err error) {
+	rewinds = n.at < consumed && j.relations.missed(n)
 	if !rewinds {
-		n.table.release.position = max(n.at, a.streamPosition())
+		n.table.release.position = max(n.at, consumed)
 	}
-	if err := a.recordJoin(ctx, n); err != nil {
-		return a.tableFailure(n.table, err)
+	if err := j.recordJoin(ctx, n, consumed); err != nil {
+		return false, tableFailure(n.table, err)
 	}
-	a.session.jobs = a.session.jobs[1:]
-	a.session.shared.ack.held.Store(0)
-	a.session.tables = slices.DeleteFunc(a.session.tables, func(t *table) bool { return t.layout.name() == name })
-	a.session.tables = append(a.session.tables, n.table)
-	a.session.watch()
-	a.session.syncer.config.Failpoint(FailAfterJoin)
-	a.session.report(a.session.figures())
-	a.startJob()
-	if rewinds {
-		return a.rewind(ctx)
-	}
-	return a.bindAgain(ctx)
-}
-
-// streamPosition is up to where the stream was consumed: transactions that change none of the
-// applied tables do not move the position.
-func (a *applier) streamPosition() pglogrepl.LSN { return max(a.session.position, a.end) }
-
-// missed tells whether the stream has brought something for the table since its
-// snapshot. Of what a partitioned table consists is not known for certain meanwhile.
-func (a *applier) missed(n *preparedTable) bool {
-	relation := n.job.publication.Relation
-	for oid, last := range a.lastChange {
-		if last < n.at {
-			continue
-		}
-		of := a.relations[oid]
-		another := of != nil && of.table != nil && of.table.layout.name() != n.job.publication.Policy.Table
-		if catalog.OID(oid) == relation.OID || relation.Kind == catalog.KindPartitionedTable && !another {
-			return true
-		}
-	}
-	return false
+	j.endJob()
+	j.session.tables = append(j.session.tables.without(n.table.layout.name()), n.table)
+	j.session.watch()
+	j.session.syncer.config.Failpoint(FailAfterJoin)
+	j.session.report(j.session.figures())
+	j.startJob()
+	return rewinds, nil
 }
 
 // recordJoin records that the table is part of the stream from now on, in the
 // transaction that moves the position back to where it joins.
-func (a *applier) recordJoin(ctx context.Context, n *preparedTable) error {
-	t, to := n.table, min(a.session.position, n.table.release.position)
-	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
+func (j *joiner) recordJoin(ctx context.Context, n *preparedTable, consumed pglogrepl.LSN) error {
+	t, to := n.table, min(j.session.position, n.table.release.position)
+	tx, err := j.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := a.session.store.movePosition(ctx, tx, a.session.position, to); err != nil {
+	if err := j.session.store.movePosition(ctx, tx, j.session.position, to); err != nil {
 		return err
 	}
 	// The table was locked until now; its types were not.
@@ -102,33 +90,33 @@ func (a *applier) recordJoin(ctx context.Context, n *preparedTable) error {
 		return err
 	}
 	if n.job.kind == publishAfresh {
-		err = a.recordRelease(ctx, tx, t)
+		err = j.recordRelease(ctx, tx, t, consumed)
 	} else {
-		err = a.recordDifference(ctx, tx, t)
+		err = j.recordDifference(ctx, tx, t)
 	}
 	if err != nil {
 		return err
 	}
-	a.session.syncer.config.Failpoint(FailBeforeJoin)
+	j.session.syncer.config.Failpoint(FailBeforeJoin)
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("committing that %s joins: %w", t.layout.name(), err)
 	}
 	t.written()
-	a.session.position = to
-	a.session.shared.ack.stored.Store(uint64(to))
+	j.session.position = to
+	j.session.shared.ack.stored.Store(uint64(to))
 	return nil
 }
 
 // recordRelease records a new generation, which is shown as soon as it has caught up
 // with the others. The previous one stays until then if it was made for the same policy.
-func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error {
-	found, err := a.session.store.generations(ctx)
+func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consumed pglogrepl.LSN) error {
+	found, err := j.session.store.generations(ctx)
 	if err != nil {
 		return err
 	}
 	g, known := found[t.layout.name()]
-	if t.release.position < a.streamPosition() || known {
-		t.release.showAt = a.streamPosition() // readers of an earlier one may have to be waited for
+	if t.release.position < consumed || known {
+		t.release.showAt = consumed // readers of an earlier one may have to be waited for
 		if known && t.layout.fits(g) && g.halted == "" {
 			t.release.previous = g.number
 			if g.shows != 0 {
@@ -145,7 +133,7 @@ func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error 
 	}
 	switch {
 	case t.release.showAt == 0:
-		return a.session.store.show(ctx, tx, t, a.session.making())
+		return j.session.store.show(ctx, tx, t, j.session.making())
 	case t.release.previous == 0:
 		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return hide(ctx, tx, t.layout.name()) })
 	}
@@ -153,7 +141,7 @@ func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error 
 }
 
 // recordDifference writes the difference to the source.
-func (a *applier) recordDifference(ctx context.Context, tx pgx.Tx, t *table) error {
+func (j *joiner) recordDifference(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.pending.dirty = true
 	to := sendTo(ctx, tx)
 	if err := t.write(ctx, to); err != nil {
@@ -171,5 +159,23 @@ func (a *applier) recordDifference(ctx context.Context, tx pgx.Tx, t *table) err
 	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return t.layout.grant(ctx, tx, a.session.store.reader) // which a halt has taken
+	return t.layout.view().grant(ctx, tx, j.session.store.reader) // which a halt has taken
+}
+
+// withdraw takes a table out of the stream and has it compared with its source.
+func (j *joiner) withdraw(ctx context.Context, t *table, halt *TableError) error {
+	j.session.syncer.config.Logger.Info("a table is compared with its source", "table", t.layout.name(), "reason", halt.What)
+	if err := j.session.store.stopApplying(ctx, t.layout.name()); err != nil {
+		return err
+	}
+	if err := j.session.store.recordHalt(ctx, j.session.store.conn, halt); err != nil {
+		return err
+	}
+	j.session.tables = j.session.tables.without(t.layout.name())
+	j.session.enqueue(t, halt.kind())
+	status := j.session.syncer.Status().Tables[t.layout.name()]
+	status.Preparing = true
+	j.session.syncer.setTable(t.layout.name(), status)
+	j.startJob()
+	return nil
 }

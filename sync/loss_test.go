@@ -249,7 +249,7 @@ func TestWhatPasses(t *testing.T) {
 		}
 		// What an attempt would meet again concerns the table, unless it stops everything.
 		of, stop, halt := memoryTable(t, sizeOnly(3)), (*StopError)(nil), (*TableError)(nil)
-		blamed := memoryApplier().tableFailure(of, test.err)
+		blamed := tableFailure(of, test.err)
 		if wants := !test.want && !errors.As(test.err, &stop); errors.As(blamed, &halt) != wants || wants && halt.Table != of.layout.name() && !errors.As(test.err, &halt) {
 			t.Errorf("%v is blamed as %v", test.err, blamed)
 		}

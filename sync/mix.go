@@ -7,10 +7,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// PostgreSQL appends: a scan without ORDER BY shows the classes that were written
-// last at the end, and so tells which one somebody has just joined or left. Soon
-// after changes, their classes are therefore written once more, together with
-// others drawn at random and in random order.
+// PostgreSQL appends, so a scan without ORDER BY shows the classes written last at the end, and
+// thereby the class that a record has just joined or left. Soon after changes, their classes
+// are therefore written again, together with others drawn at random and in random order.
 const (
 	// mixIdle is how long the stream is quiet before classes are mixed, mixLatest
 	// how long they may stay unmixed while it is not.
@@ -49,7 +48,7 @@ func (a *applier) mix(ctx context.Context) error {
 		a.mixer.timer.Reset(mixIdle) // only at a commit boundary
 		return nil
 	}
-	a.touchRecent()
+	a.mixer.touchRecent(a.session.tables)
 	if err := a.flush(ctx, a.session.position); err != nil {
 		return err
 	}
@@ -62,18 +61,18 @@ func (a *applier) mix(ctx context.Context) error {
 }
 
 // touchRecent has the recently written classes of all tables written again.
-func (a *applier) touchRecent() {
-	for _, t := range a.session.tables {
+func (m *mixer) touchRecent(of tables) {
+	for _, t := range of {
 		t.pending.dirty = t.mode.mix() || t.pending.dirty
 	}
-	a.mixer.until = time.Time{}
+	m.until = time.Time{}
 }
 
-// mixWith mixes classes with those of the group that departs, where the stream does not
-// pause.
-func (a *applier) mixWith() {
-	if until := a.mixer.until; !until.IsZero() && time.Now().After(until) {
-		a.touchRecent()
+// touchIfLate mixes classes with those of the next batch, if they have waited for long enough
+// because the stream does not pause.
+func (m *mixer) touchIfLate(of tables) {
+	if !m.until.IsZero() && time.Now().After(m.until) {
+		m.touchRecent(of)
 	}
 }
 
@@ -106,10 +105,10 @@ func (s *immediate) rowsOfChange() int {
 	return max(1, rows)
 }
 
-// touchCover has further classes written at once where a table has several parts. A
-// changed record alone lies in a written class of every part, and so would stand
-// out of all rows that are written: as many others as k demands stand there with
-// it, drawn at random, as far as mixRows allows.
+// touchCover has further classes written if a table has several parts. A changed record alone
+// would be in a written class of every part, and so be distinguishable among the rows that
+// are written. As many others as k demands are therefore written with it, drawn at random, as
+// far as mixRows allows.
 func (s *immediate) touchCover() {
 	t := s.t
 	if len(s.parts) == 1 {

@@ -217,22 +217,22 @@ func TestMixingWaitsForABoundary(t *testing.T) {
 		fillMemory(t, of, agesOf(20, 3)...)
 		a := &applier{session: &session{tables: []*table{of}}, mixer: newMixer()}
 		defer a.mixer.timer.Stop()
-		a.mixWith()
+		a.mixer.touchIfLate(a.session.tables)
 		if of.pending.dirty {
 			t.Fatal("nothing has changed, and classes are mixed")
 		}
 		a.mixer.changed(time.Now())
 		time.Sleep(mixLatest)
-		a.mixWith()
+		a.mixer.touchIfLate(a.session.tables)
 		if of.pending.dirty {
 			t.Fatal("classes are mixed too early")
 		}
 		time.Sleep(time.Millisecond)
-		a.inTransaction = true
+		a.transaction.open = true
 		if err := a.mix(t.Context()); err != nil || of.pending.dirty {
 			t.Fatalf("classes are mixed within a transaction: %v", err)
 		}
-		if a.mixWith(); !of.pending.dirty || !a.mixer.until.IsZero() {
+		if a.mixer.touchIfLate(a.session.tables); !of.pending.dirty || !a.mixer.until.IsZero() {
 			t.Fatal("classes are not mixed with what departs")
 		}
 		if classes := rewritten(t, of, 0); len(classes) < 5 {

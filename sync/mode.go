@@ -2,39 +2,38 @@ package sync
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
-	"github.com/kproxy/kproxy/catalog"
 )
 
-// updateMode is how the changes of a table become visible: between what has been
-// committed at the source and what readers see. It holds in memory what it needs to
-// know of every record.
+// updateMode decides which of the committed changes of a table readers see. It holds in memory
+// what it needs of every record.
 type updateMode interface {
-	// insert tells whether the record has come back to the row that it had left.
+	// insert reports whether the record has returned to the row that it had left.
 	insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error)
 	modify(id incremental.RecordID, row coded, now time.Time) error
-	// hash stands for the key of a record that is removed.
+	// hash is the hash of the key of a record that is removed.
 	hash(key []byte) keyHash
 	remove(id incremental.RecordID, hash keyHash) error
 	truncate()
 	// row is what is known of a record.
 	row(id incremental.RecordID) coded
 
-	// settle decides what readers may see from now on; what follows writes it.
+	// settle decides what readers see from now on; the following methods write it.
 	settle(ctx context.Context, now time.Time) error
 	// places are the columns of the records with the place of each; place gives them
 	// for some records, an array for each column. With a packed release they are there only
 	// until it is made.
 	places() []storeColumn
 	place(ids []incremental.RecordID) []any
-	// moved are the records that stand elsewhere than at the last settling, without
-	// those that are gone; new ones may be among them.
+	// moved are the records whose places have changed since the last settling, without
+	// deleted ones; new ones may be among them.
 	moved() []incremental.RecordID
 	// writeRelease queues what brings the release to where it was settled.
 	writeRelease(batch *statements)
-	// written forgets what the store has been told.
+	// written discards the changes after they were queued for the store.
 	written()
 
 	// marks are the columns of the release beside those published from the source.
@@ -49,11 +48,10 @@ type updateMode interface {
 	// load takes over what the store holds.
 	load(ctx context.Context, from *storeView, progress func(done int)) error
 
-	// due is when settle has something to do although nothing has changed; zero for
-	// never.
+	// due is the time at which settle has something to do without a change; zero for never.
 	due() time.Time
-	// mix has settle write classes anew so that their place tells nothing of when they
-	// changed; false where there is nothing to mix.
+	// mix has settle rewrite classes, so that their places do not show when they changed; false
+	// if there is nothing to mix.
 	mix() bool
 	nextClass() incremental.ClassID
 	status() TableStatus
@@ -62,9 +60,9 @@ type updateMode interface {
 // storeColumn is a column of kproxy's own in the tables of the private store.
 type storeColumn struct{ name, sqlType string }
 
-// newMode is the stage that the table's policy asks for, empty.
+// newMode returns the mode that the table's policy asks for, empty.
 func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
-	if t.layout.publication.Policy.Updates.Mode == catalog.Guarded {
+	if t.layout.isGuarded() {
 		return newGuarded(t, nextClass, seed)
 	}
 	return newImmediate(t, nextClass, seed), nil
@@ -72,13 +70,9 @@ func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode,
 
 // union lists columns of both, each once.
 func union(columns, more []storeColumn) []storeColumn {
-	all := append([]storeColumn(nil), columns...)
+	all := slices.Clone(columns)
 	for _, c := range more {
-		known := false
-		for _, other := range columns {
-			known = known || other == c
-		}
-		if !known {
+		if !slices.Contains(columns, c) {
 			all = append(all, c)
 		}
 	}

@@ -39,22 +39,11 @@ const (
 
 // isPacked says which of the two layouts the table's release has.
 func (t *table) isPacked() bool {
-	return t.layout.publication.Policy.Updates.Mode != catalog.Guarded && len(t.parts) == 1
+	return !t.layout.isGuarded() && len(t.parts) == 1
 }
 
 func (t *releaseState) packedTable() string { return storeTable("packed", t.generation).SQL() }
 func (t *releaseState) copiedTable() string { return storeTable("copied", t.generation).SQL() }
-
-// copiedList are a record's number and its columns that are published as they are.
-func (t *layout) copiedList(prefix string) string {
-	names := []string{prefix + recordColumn}
-	for _, c := range t.publication.Columns {
-		if c.Part == catalog.Copy {
-			names = append(names, prefix+catalog.QuoteIdentifier(c.Source))
-		}
-	}
-	return strings.Join(names, ", ")
-}
 
 // packedList are the columns of a packed row: their names, and as expressions over c0, the
 // class with its generalized columns of their types, and packed, its members.
@@ -66,22 +55,6 @@ func (t *table) packedList() (names, expressions string) {
 		values = append(values, fmt.Sprintf("c0.g%d::%s AS %s", i, c.Type, catalog.QuoteIdentifier(c.Name)))
 	}
 	return strings.Join(append(quoted, catalog.MembersColumn), ", "), strings.Join(append(values, "packed."+catalog.MembersColumn), ", ")
-}
-
-// unpackedList are the columns of shownList as expressions over p, a packed row, and m,
-// one of its members.
-func (t *layout) unpackedList() string {
-	var list []string
-	for _, c := range t.publication.Columns {
-		name := catalog.QuoteIdentifier(c.Name)
-		switch {
-		case c.Generalized():
-			list = append(list, "p."+name)
-		case c.Part == catalog.Copy:
-			list = append(list, fmt.Sprintf("m.%s AS %s", catalog.QuoteIdentifier(c.Source), name))
-		}
-	}
-	return strings.Join(list, ", ")
 }
 
 // releaseRows is the table with the rows of the release as they are stored.
@@ -161,7 +134,7 @@ func (s *immediate) sendPacked(to *statements, classes []incremental.ClassID) {
 		members = p.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		shown = strconv.AppendInt(shown[:0], int64(class), 10)
-		texts = t.layout.published(p.part, p.partition.Generalize(class), texts[:0])
+		texts = p.part.published(p.partition.Generalize(class), texts[:0])
 		for _, v := range texts {
 			shown = appendCopyField(append(shown, '\t'), v)
 		}
@@ -224,7 +197,7 @@ func (s *immediate) replacePacked(to *statements, gone, classes []incremental.Cl
 			}
 		}
 	}
-	columns := t.layout.shown(p.part, classOf, p.partition.Generalize)
+	columns := p.part.shown(classOf, p.partition.Generalize)
 	arguments := append([]any{numbers(gone), kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf)}, columns...)
 	to.Queue(t.packedReplacement(len(columns)), arguments...)
 }
@@ -239,11 +212,11 @@ func (t *table) packedReplacement(columns int) string {
 			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($2::bigint[], $3::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
 			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
 			FROM unnest($4::bigint[], $5::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record AND r.%[3]s = ANY($4)`,
-		t.release.copiedTable(), catalog.MembersColumn, recordColumn, t.layout.copiedList("r."), t.recordsTable())
+		t.release.copiedTable(), catalog.MembersColumn, recordColumn, t.layout.view().copiedList("r."), t.recordsTable())
 	return fmt.Sprintf(`WITH gone AS MATERIALIZED (DELETE FROM %[1]s WHERE %[2]s = ANY($1) RETURNING %[3]s),
 		packed AS MATERIALIZED (%[4]s)
 		INSERT INTO %[1]s (%[5]s) SELECT %[6]s
 		FROM packed JOIN unnest($6::bigint[], $7::bigint[]%[7]s) AS c0(pack, %[2]s%[8]s) USING (pack) ORDER BY random()`,
 		t.release.packedTable(), class, catalog.MembersColumn, packing("pack", " ORDER BY random()", members), names, expressions,
-		textArrays(8, columns), strings.Join(t.generalizedNames(t.parts[0], ", ", ""), ""))
+		textArrays(8, columns), strings.Join(t.parts[0].generalizedNames(", ", ""), ""))
 }

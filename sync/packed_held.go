@@ -22,7 +22,7 @@ type selection struct {
 func (t *table) selectHeld(outOfLine bool) selection {
 	columns, list, wide := t.heldColumns()
 	if !outOfLine || t.copies == nil {
-		return selection{own: []string{recordColumn}, columns: columns, list: t.layout.listOf(columns), table: t.recordsTable()}
+		return selection{own: []string{recordColumn}, columns: columns, list: t.layout.columns.listOf(columns), table: t.recordsTable()}
 	}
 	return selection{own: []string{recordColumn, wide}, wide: true, columns: columns, list: list, table: t.recordsTable()}
 }
@@ -58,25 +58,25 @@ var fixedTypes = []string{
 func (t *table) heldColumns() (columns []int, list, wide string) {
 	columns = t.layout.codedColumns()
 	if t.copies == nil {
-		return columns, t.layout.listOf(columns), "true"
+		return columns, t.layout.columns.listOf(columns), "true"
 	}
 	var widths []string
 	for _, column := range t.copies.columns {
 		if !slices.Contains(fixedTypes, t.layout.columns[column].BaseType) {
-			widths = append(widths, "coalesce(pg_column_size("+t.layout.listOf([]int{column})+"), 0)")
+			widths = append(widths, "coalesce(pg_column_size("+t.layout.columns.listOf([]int{column})+"), 0)")
 		}
 	}
 	wide = "false"
 	if len(widths) > 0 {
 		wide = fmt.Sprintf("%s > %d", strings.Join(widths, " + "), packedWidth)
 	}
-	names := []string{t.layout.listOf(columns)}
+	names := []string{t.layout.columns.listOf(columns)}
 	for _, column := range t.copies.columns {
 		if slices.Contains(columns, column) {
 			continue
 		}
 		columns = append(columns, column)
-		name := t.layout.listOf([]int{column})
+		name := t.layout.columns.listOf([]int{column})
 		if len(widths) > 0 {
 			name = fmt.Sprintf("CASE WHEN NOT (%s) THEN %s END", wide, name)
 		}

@@ -24,15 +24,15 @@ func (p *publisher) createPacked() []string {
 	}
 	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.table.release.copiedTable()))
 	tables := []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.copiedList("r."), p.table.recordsTable()),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.view().copiedList("r."), p.table.recordsTable()),
 		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.table.release.packedTable(), strings.Join(columns, ", "), packedTarget),
 	}
 	return append(append(tables, p.spreadRelease()...),
 		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			p.table.release.releaseTable(), part.column, p.table.layout.unpackedList(), p.table.release.packedTable(), catalog.MembersColumn),
+			p.table.release.releaseTable(), part.column, p.table.layout.view().unpackedList(), p.table.release.packedTable(), catalog.MembersColumn),
 		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
 			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-			p.table.release.placedRecords(), recordColumn, part.column, p.table.layout.columnList("r."), p.table.recordsTable(), p.table.release.packedTable(), catalog.MembersColumn))
+			p.table.release.placedRecords(), recordColumn, part.column, p.table.layout.columns.list("r."), p.table.recordsTable(), p.table.release.packedTable(), catalog.MembersColumn))
 }
 
 // allClasses are the classes of a packed table, in random order: their numbers follow the

@@ -30,7 +30,7 @@ func (t *table) divide() error {
 		p := &part{attributes: c.Attributes, constraints: c.Constraints, column: catalog.ClassColumn(i)}
 		for _, column := range t.layout.publication.Columns {
 			if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
-				p.generalized = append(p.generalized, generalizedColumn{column, attribute})
+				p.generalized = append(p.generalized, generalizedColumn{column, attribute, t.layout.publication.Attributes[column.Attribute].Spec})
 			}
 		}
 		t.parts = append(t.parts, p)
@@ -43,6 +43,7 @@ func (t *table) divide() error {
 type generalizedColumn struct {
 	catalog.PublishedColumn
 	attribute int
+	spec      hierarchy.Spec
 }
 
 // coded is what partitions know of a row: all attributes' cells, the codes of the

@@ -95,7 +95,7 @@ func TestPartitionsChangeBehindASnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			meanwhile()
-			return visits.layout.lockSource(t.Context(), tx)
+			return visits.layout.source().lock(t.Context(), tx)
 		}
 		if err := look(func() { b.script(step) }); !errors.Is(err, errRewritten) {
 			t.Errorf("%s behind a snapshot: %v", step, err)

@@ -45,7 +45,7 @@ func TestPublishedTexts(t *testing.T) {
 		generalizations[i] = hierarchy.Generalization{Value: "value", Lower: "20", Upper: "29"}
 	}
 	before := []value{{text: "before"}}
-	got := of.layout.published(p, generalizations, before)
+	got := p.published(generalizations, before)
 	if len(got) != 1+len(p.generalized) || got[0] != before[0] {
 		t.Fatalf("%d values are published as %v", len(p.generalized), got)
 	}
@@ -63,7 +63,7 @@ func TestPublishedTexts(t *testing.T) {
 	if ranges == 0 {
 		t.Error("no range is published")
 	}
-	seen := map[string]bool{of.layout.displayedTexts(p, generalizations): true}
+	seen := map[string]bool{p.displayedTexts(generalizations): true}
 	for i, c := range p.generalized {
 		if i > 0 && c.attribute == p.generalized[i-1].attribute {
 			continue
@@ -71,7 +71,7 @@ func TestPublishedTexts(t *testing.T) {
 		for _, other := range []hierarchy.Generalization{{Hidden: true}, {Value: "NULL", Lower: "1", Upper: "2"}, {Value: `"value","value"`, Lower: "3", Upper: "4"}} {
 			whole := generalizations[c.attribute]
 			generalizations[c.attribute] = other
-			look := of.layout.displayedTexts(p, generalizations)
+			look := p.displayedTexts(generalizations)
 			if seen[look] {
 				t.Errorf("another %s looks the same: %s", c.Name, look)
 			}
@@ -80,7 +80,7 @@ func TestPublishedTexts(t *testing.T) {
 		}
 	}
 	generalizations[p.generalized[0].attribute].Hidden = true
-	if got := of.layout.published(p, generalizations, nil); !got[0].null || got[0].text != "" || got[len(got)-1].null {
+	if got := p.published(generalizations, nil); !got[0].null || got[0].text != "" || got[len(got)-1].null {
 		t.Errorf("a hidden attribute is published as %v", got)
 	}
 }

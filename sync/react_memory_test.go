@@ -19,16 +19,16 @@ func TestStatementsOfReactions(t *testing.T) {
 	react := func(change func(a *applier, of *table, f *finding)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			a := memoryApplier()
-			a.session, a.renewer.applier, a.worker = s, a, newWorker(s)
+			a.use(s)
 			s.tables, a.session.position = []*table{of}, 100
 			s.watch()
-			a.relations[1000] = &relation{message: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
+			a.relations.known[1000] = &relation{message: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
 			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix", resync: true}
 			a.found = &finding{table: of.layout.name(), err: halt, at: 100, definition: definition{root: 1000, rest: "other", bound: of.definition.bound}}
 			change(a, of, a.found)
 			err := a.react(ctx)
-			bound := a.relations[1000].table == of
-			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.worker.jobs),
+			bound := a.relations.known[1000].table == of
+			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.joiner.worker.jobs),
 				len(*a.session.shared.watching.Load()), of.definition.rest, bound, toldOf(a.session.syncer.Status().Tables)), err
 		}
 	}
@@ -92,14 +92,13 @@ func TestPartitionsAreBound(t *testing.T) {
 		}
 		m := newMemoryServer(t, answer{words: "pg_partition_root", rows: [][]any{{test.root}}, state: state})
 		a := memoryApplier()
-		a.session = m.session()
-		a.writer = newWriter(a.session)
+		a.use(m.session())
 		for i, tables := range [][]*table{{of, plain}, {plain, of}} {
 			a.session.tables = tables
 			m.begin(-1)
 			as := of.layout.describedAs(test.oid, columns...)
 			as.RelationName = "partition"
-			r, err := a.bind(t.Context(), as)
+			r, err := a.relations.bind(t.Context(), as)
 			if (err != nil) != test.refused || (r.table == of) != test.bound || r.leaf != test.leaf || r.table == plain || (m.log() != "") != test.asked {
 				t.Errorf("%s: %+v, %v, asked %q", test.name, r, err, m.log())
 			}
@@ -118,7 +117,7 @@ func TestMixingIsWritten(t *testing.T) {
 	fillMemory(t, of, agesOf(5, 3)...)
 	a, m, _ := renewing(t, of)
 	of.release.position = 100
-	a.inTransaction = true
+	a.transaction.open = true
 	a.mixer.until = time.Now()
 	if err := a.mix(t.Context()); err != nil || m.log() != "" || a.mixer.until.IsZero() {
 		t.Errorf("classes are mixed within a transaction: %v", err)
@@ -128,14 +127,14 @@ func TestMixingIsWritten(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("mixing is not put off, but left out")
 	}
-	a.inTransaction = false
+	a.transaction.open = false
 	if len(partsOf(of)[0].recent) == 0 {
 		t.Fatal("nothing has changed")
 	}
 	if err := a.mix(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.awaitBatches(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
+	if err := a.writer.awaitAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
 		t.Errorf("%v are to be mixed: %v", partsOf(of)[0].recent, err)
 	}
 	if log := m.log(); log == "" || a.session.position != pglogrepl.LSN(100) {
@@ -143,7 +142,7 @@ func TestMixingIsWritten(t *testing.T) {
 	}
 	m.begin(0)
 	partsOf(of)[0].recent = append(partsOf(of)[0].recent, partsOf(of)[0].partition.ClassAt(0))
-	if err := errors.Join(a.mix(t.Context()), a.awaitBatches(t.Context())); err == nil {
+	if err := errors.Join(a.mix(t.Context()), a.writer.awaitAll(t.Context())); err == nil {
 		t.Error("a refusal is not told")
 	}
 }

@@ -170,7 +170,7 @@ func (p *publisher) readRanges(ctx context.Context, selection string, columns in
 					return err
 				}
 				for at := i; at < len(p.extent.ranges); at += len(readers) {
-					if err := r.read(ctx, selection+" FROM "+p.table.layout.source(), p.extent.ranges[at]); err != nil {
+					if err := r.read(ctx, selection+" FROM "+p.table.layout.source().sql(), p.extent.ranges[at]); err != nil {
 						return err
 					}
 				}

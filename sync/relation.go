@@ -21,23 +21,37 @@ type relation struct {
 	// stored is for each column of the stream's tuple its index among the stored ones, -1
 	// for none.
 	stored []int
-	// err is why its rows cannot be applied. It counts once a row is to be: what is
-	// described may lie before the table's position.
+	// err is why its rows cannot be applied. It is returned when a row is to be applied, as the
+	// description may be before the table's position.
 	err     error
 	message *pglogrepl.RelationMessage
 }
 
-// describe takes note of a relation.
-func (a *applier) describe(ctx context.Context, m *pglogrepl.RelationMessage) error {
-	r, err := a.bind(ctx, m)
-	a.relations[m.RelationID] = r
+// relations are those that the stream has described, and their tables. They belong to the
+// applier's goroutine.
+type relations struct {
+	session *session
+	// release waits until the store's connection is free.
+	release    func(context.Context) error
+	known      map[uint32]*relation
+	lastChange map[uint32]pglogrepl.LSN // of each relation: where the last commit begins that changed it
+}
+
+func newRelations(s *session, release func(context.Context) error) relations {
+	return relations{session: s, release: release, known: make(map[uint32]*relation), lastChange: make(map[uint32]pglogrepl.LSN)}
+}
+
+// describe records the description of a relation.
+func (r *relations) describe(ctx context.Context, m *pglogrepl.RelationMessage) error {
+	of, err := r.bind(ctx, m)
+	r.known[m.RelationID] = of
 	return err
 }
 
 // bindAgain finds the tables of all relations anew, after some have come or gone.
-func (a *applier) bindAgain(ctx context.Context) error {
-	for _, r := range a.relations {
-		if err := a.describe(ctx, r.message); err != nil {
+func (r *relations) bindAgain(ctx context.Context) error {
+	for _, of := range r.known {
+		if err := r.describe(ctx, of.message); err != nil {
 			return err
 		}
 	}
@@ -46,44 +60,44 @@ func (a *applier) bindAgain(ctx context.Context) error {
 
 // bind finds the table that a relation is, or is a partition of. A protected table must
 // be the one that was published, with the columns that the store keeps.
-func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*relation, error) {
-	r := &relation{message: m}
+func (r *relations) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*relation, error) {
+	of := &relation{message: m}
 	oid, named, partitioned := catalog.OID(m.RelationID), catalog.Name{Schema: m.Namespace, Relation: m.RelationName}, false
-	for _, t := range a.session.tables {
+	for _, t := range r.session.tables {
 		partitioned = partitioned || t.layout.publication.Relation.Kind == catalog.KindPartitionedTable
 		switch {
 		case t.layout.publication.Relation.OID == oid:
-			if r.table = t; t.layout.name() != named {
-				r.err = t.layout.errRenamed(named)
-				return r, nil
+			if of.table = t; t.layout.name() != named {
+				of.err = errRenamed(&t.layout, named)
+				return of, nil
 			}
 		case slices.Contains(t.definition.leaves, uint32(oid)):
-			r.table, r.leaf = t, true
+			of.table, of.leaf = t, true
 		case t.layout.name() == named:
-			r.table, r.err = t, &TableError{Table: t.layout.name(), What: "it was replaced by another of its name", Fix: fixReload}
-			return r, nil
+			of.table, of.err = t, &TableError{Table: t.layout.name(), What: "it was replaced by another of its name", Fix: fixReload}
+			return of, nil
 		}
 	}
-	if r.table == nil && partitioned {
+	if of.table == nil && partitioned {
 		var err error
-		if r.table, err = a.attached(ctx, oid); err != nil || r.table == nil {
-			return r, err
+		if of.table, err = r.attached(ctx, oid); err != nil || of.table == nil {
+			return of, err
 		}
-		r.leaf, r.err = true, r.table.layout.errDifferent("a partition was attached")
-		return r, nil
+		of.leaf, of.err = true, errDifferent(of.table.layout.name(), "a partition was attached")
+		return of, nil
 	}
-	if r.table != nil {
-		if !r.described() {
-			r.err = r.table.layout.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
-			return r, nil
+	if of.table != nil {
+		if !of.described() {
+			of.err = errDifferent(of.table.layout.name(), "the stream describes its columns otherwise than they were when its rows were compared with their source")
+			return of, nil
 		}
-		r.place, r.err = r.table.layout.places(m.Columns)
-		r.stored = make([]int, len(m.Columns))
-		for i := range r.stored {
-			r.stored[i] = slices.Index(r.place, i)
+		of.place, of.err = of.table.layout.source().places(m.Columns)
+		of.stored = make([]int, len(m.Columns))
+		for i := range of.stored {
+			of.stored[i] = slices.Index(of.place, i)
 		}
 	}
-	return r, nil
+	return of, nil
 }
 
 // described tells whether the stream describes the columns that were accepted of the table,
@@ -99,18 +113,18 @@ func (r *relation) described() bool {
 	return r.table.definition.bound.Describes(leaf, sent)
 }
 
-// attached finds the table that a partition belongs to which was attached after the
-// table had been looked at; nil for none.
-func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
-	if err := a.awaitBatches(ctx); err != nil {
+// attached finds the table of a partition that was attached after the definition of the table
+// was read; nil for none.
+func (r *relations) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
+	if err := r.release(ctx); err != nil {
 		return nil, err
 	}
 	var root uint32
-	err := a.session.store.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
+	err := r.session.store.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
 	}
-	for _, t := range a.session.tables {
+	for _, t := range r.session.tables {
 		if t.layout.publication.Relation.OID == catalog.OID(root) {
 			return t, nil
 		}
@@ -119,31 +133,75 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 }
 
 // places finds the stored columns among those of the stream.
-func (t *layout) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
+func (s sourceTable) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
 	at := make(map[string]int, len(columns))
 	for i, c := range columns {
 		at[c.Name] = i
 	}
-	places := make([]int, len(t.columns))
-	for i, c := range t.columns {
+	places := make([]int, len(s.layout.columns))
+	for i, c := range s.layout.columns {
 		place, ok := at[c.Name]
 		if !ok {
-			return nil, t.errColumnGone(c.Name)
+			return nil, errColumnGone(s.layout.name(), c.Name)
 		}
 		if now := columns[place]; catalog.OID(now.DataType) != c.TypeOID || now.TypeModifier != c.Modifier {
-			return nil, t.errRetyped(c.Name)
+			return nil, errRetyped(s.layout.name(), c.Name)
 		}
 		places[i] = place
 	}
 	return places, nil
 }
 
-func (a *applier) relation(id uint32) (*relation, error) {
-	r, described := a.relations[id]
+// tableOf is the table that a relation's changes belong to in a transaction of the source, and
+// records that the relation has changed; see [transaction.tableOf].
+func (r *relations) tableOf(of *relation, in *transaction) (*table, error) {
+	r.lastChange[of.message.RelationID] = in.commitAt
+	return in.tableOf(of)
+}
+
+func (r *relations) find(id uint32) (*relation, error) {
+	of, described := r.known[id]
 	if !described {
 		return nil, internal(errors.New("the stream speaks of a relation it did not describe"))
 	}
-	return r, nil
+	return of, nil
+}
+
+// missed reports whether the stream has had changes of the table since its snapshot. The
+// partitions of a partitioned table are not known for certain meanwhile.
+func (r *relations) missed(n *preparedTable) bool {
+	relation := n.job.publication.Relation
+	for oid, last := range r.lastChange {
+		if last < n.at {
+			continue
+		}
+		of := r.known[oid]
+		another := of != nil && of.table != nil && of.table.layout.name() != n.job.publication.Policy.Table
+		if catalog.OID(oid) == relation.OID || relation.Kind == catalog.KindPartitionedTable && !another {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt records a definition that leaves the known rows as they are.
+func (r *relations) adopt(ctx context.Context, f finding) error {
+	t := r.session.tables.find(f.table)
+	if t == nil {
+		return nil
+	}
+	t.definition = f.definition
+	if err := accept.Save(ctx, r.session.store.conn, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {
+		return err
+	}
+	_, err := r.session.store.conn.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $4 AND epoch = $5)`,
+		f.table.Schema, f.table.Relation, f.definition.text(), r.session.store.slot, r.session.store.epoch)
+	if err != nil {
+		return fmt.Errorf("noting the partitions of %s: %w", f.table, err)
+	}
+	r.session.watch()
+	return r.bindAgain(ctx)
 }
 
 func quotePublication(name string) string {

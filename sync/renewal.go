@@ -19,8 +19,8 @@ import (
 // where a release has drifted beyond the policy's threshold, and where an operator
 // asks for it. The classes are made on a goroutine from a copy of the records; the
 // applier adopts them at a commit boundary and writes them in one transaction, so
-// that readers see the old release until it commits. Whatever becomes of a renewal,
-// publication goes on.
+// that readers see the old release until it commits. A failed renewal does not affect
+// publication.
 type renewer struct {
 	applier  *applier
 	ticker   *time.Ticker
@@ -103,13 +103,10 @@ func (r *renewer) beginNext(ctx context.Context) {
 	}
 }
 
-// renewable finds a table that can be made anew; nil for one that is being prepared, for
+// renewable finds a table that can be re-anonymized; nil for one that is being prepared, for
 // which the request has to wait.
 func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
-	for _, t := range r.applier.session.tables {
-		if t.layout.name() != name {
-			continue
-		}
+	if t := r.applier.session.tables.find(name); t != nil {
 		s, is := t.mode.(*immediate)
 		if !is {
 			return nil, errGuarded(name)
@@ -177,8 +174,8 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	t := n.mode.t
-	if r.applier.session.table(t.layout.name()) != t {
-		return nil // it was made anew altogether
+	if r.applier.session.tables.find(t.layout.name()) != t {
+		return nil // it was published anew meanwhile
 	}
 	if n.err != nil {
 		r.applier.session.syncer.config.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
@@ -199,7 +196,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 		result.before, result.afresh = max(result.before, run.Before), max(result.afresh, run.Loss())
 		p.loss, p.drift = run.Before, run.Drift()
 		if n.request != 0 {
-			worth = run.Loss() < run.Before // whoever asks wants what can be had
+			worth = run.Loss() < run.Before // an operator wants any gain
 		}
 		if !worth {
 			r.applier.session.syncer.config.Logger.Debug("the release has not drifted", "table", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())

@@ -50,10 +50,8 @@ func renewing(t *testing.T, of *table) (*applier, *memoryServer, *logged) {
 	t.Helper()
 	m := newMemoryServer(t, usualAnswers(of)...)
 	a, log := memoryApplier(), &logged{}
-	a.session = m.session(of)
-	a.writer = newWriter(a.session)
+	a.use(m.session(of))
 	a.session.syncer.config.Logger = slog.New(log)
-	a.renewer.applier = a
 	a.session.tables, a.session.syncer.tables, a.session.position = []*table{of}, []catalog.Publication{of.layout.publication}, 100
 	t.Cleanup(a.renewer.close)
 	m.begin(-1)
@@ -91,7 +89,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.awaitBatches(t.Context()); err != nil {
+	if err := a.writer.awaitAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if p.partition.Loss() >= loss || p.loss != p.partition.Loss() || p.drift != 1 || p.partition.Classes() == drifted || log.have("was re-anonymized") != 1 {
@@ -110,7 +108,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.awaitBatches(t.Context()); err != nil {
+	if err := a.writer.awaitAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(m.log(), "<- 8 | ") || !strings.Contains(m.log(), " | f\n") || strings.Contains(m.log(), "COPY") || p.partition.Classes() != classes || log.have("was re-anonymized") != 1 {
@@ -146,7 +144,7 @@ func TestThresholdAsksForRenewals(t *testing.T) {
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.awaitBatches(t.Context()); err != nil {
+		if err := a.writer.awaitAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if adopted := strings.Contains(m.log(), "COPY"); adopted != test.adopts || (m.log() != "") != test.adopts || strings.Contains(m.log(), "kproxy_store.renewal") {
@@ -197,7 +195,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.awaitBatches(t.Context()); err != nil {
+	if err := a.writer.awaitAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("<- 6 | %v | %v", before, afresh); !strings.Contains(m.log(), want) {
@@ -234,7 +232,7 @@ func TestRenewalsThatCannotBe(t *testing.T) {
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.awaitBatches(t.Context()); err != nil {
+		if err := a.writer.awaitAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if (len(r.requests) == 1) != test.waits || r.running != nil || !strings.Contains(m.log(), test.problem) || test.waits != (m.log() == "") {
@@ -258,7 +256,7 @@ func TestRenewalsEnd(t *testing.T) {
 	if err := r.finish(t.Context(), &renewal{mode: of.mode.(*immediate), request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.awaitBatches(t.Context()); err != nil {
+	if err := a.writer.awaitAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(m.log(), "<- 4 | cannot") || log.have("could not be re-anonymized") != 1 || len(r.outcomes) > 0 {
@@ -270,12 +268,12 @@ func TestRenewalsEnd(t *testing.T) {
 	if err := r.finish(t.Context(), &renewal{mode: of.mode.(*immediate), runs: runs}); err == nil || transient(err) {
 		t.Errorf("a renewal that has not run ends with %v", err)
 	}
-	a.inTransaction = true
+	a.transaction.open = true
 	r.requests = []request{{7, of.layout.name()}}
 	if err := r.step(t.Context()); err != nil || r.running != nil {
 		t.Errorf("something begins amid a transaction: %v", err)
 	}
-	a.inTransaction = false
+	a.transaction.open = false
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if err := r.step(ctx); err != nil || r.running == nil {

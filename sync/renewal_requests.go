@@ -10,15 +10,15 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// An operator asks for a table to be made anew by a row in the private store, which
-// the applier looks for once a second, and finds the outcome there. A message in the
-// stream (pg_logical_emit_message) would need a place for the answer all the same,
-// needs PostgreSQL 14, and is received again after a restart.
+// An operator requests the re-anonymization of a table by a row in the private store, which the
+// applier reads once a second and completes with the outcome. A message in the stream
+// (pg_logical_emit_message) would need a place for the answer too, requires PostgreSQL 14,
+// and would be received again after a restart.
 
 // requestInterval is how often the applier looks for requests.
 const requestInterval = time.Second
 
-// request is an operator's wish to have a table made anew.
+// request asks for the re-anonymization of a table.
 type request struct {
 	id    int64
 	table catalog.Name
@@ -32,12 +32,11 @@ type outcome struct {
 	problem        string
 }
 
-// readRequests takes in new requests and tells how far the running one is. Where
-// the table is not what it should be, it looks no more: publication does not depend
-// on it.
+// readRequests reads new requests and records the progress of the running one. If the table of
+// requests cannot be read, it stops reading, as publication does not depend on it.
 func (r *renewer) readRequests(ctx context.Context) error {
 	if r.readDue = r.applier.writer.spilled != nil || len(r.applier.writer.batches) > 0; r.readDue {
-		return nil // it would become part of it; when it has ended
+		return nil // it would join that transaction; read when that has ended
 	}
 	err := r.exchange(ctx)
 	if err == nil || transient(err) {

@@ -14,11 +14,10 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Resynchronization compares a table with its private store, both as one snapshot shows
-// them, and applies the difference as one transaction of the source would be. What the
-// stream did not tell, for whatever reason, is made good, and the lineage of a guarded
-// table goes on. The server joins both by their keys, in one pass, and sends what
-// differs.
+// Resynchronization compares a table with its private store under one snapshot, and applies the
+// difference as a transaction of the source would be. It repairs whatever the stream did not
+// carry, and keeps the lineage of a guarded table. The server joins both by their keys, in one
+// pass, and sends what differs.
 
 const (
 	// maxDifferences is the share of an immediate table, as one of so many records, from
@@ -71,12 +70,12 @@ func (w *worker) telling(t *table, stage string) func(done int) {
 	}
 }
 
-// source is what the table's rows are selected from.
-func (t *layout) source() string {
-	if t.publication.Relation.Kind == catalog.KindPartitionedTable {
-		return t.name().SQL()
+// sql is what the table's rows are selected from.
+func (s sourceTable) sql() string {
+	if s.layout.publication.Relation.Kind == catalog.KindPartitionedTable {
+		return s.layout.name().SQL()
 	}
-	return "ONLY " + t.name().SQL()
+	return "ONLY " + s.layout.name().SQL()
 }
 
 // plainKeys are the types whose values are equal exactly where their texts are.
@@ -87,18 +86,18 @@ var plainKeys = []string{"int2", "int4", "int8", "oid", "uuid", "date"}
 // texts, and so does the pairing: numeric 1 and 1.0 are two keys. Where equal rows are
 // possible, all texts and the number among equal ones are the key; digests of them are
 // of bounded size, and no two rows can be made to have the same one.
-func (t *layout) pairing() (further, condition string) {
-	texts := "ROW(" + t.listOf(t.key) + ")::text"
-	plain := func(i int) bool { return slices.Contains(plainKeys, t.columns[i].BaseType) }
+func (s sourceTable) pairing() (further, condition string) {
+	texts := "ROW(" + s.layout.columns.listOf(s.layout.key) + ")::text"
+	plain := func(i int) bool { return slices.Contains(plainKeys, s.layout.columns[i].BaseType) }
 	switch {
-	case t.publication.Relation.KeyRepeats:
+	case s.layout.publication.Relation.KeyRepeats:
 		hash := "pg_catalog.sha256(pg_catalog.convert_to(" + texts + ", pg_catalog.getdatabaseencoding()))"
 		return fmt.Sprintf(", %[1]s AS kproxy_key, row_number() OVER (PARTITION BY %[1]s) AS kproxy_number", hash),
 			"s.kproxy_key = r.kproxy_key AND s.kproxy_number = r.kproxy_number"
-	case !slices.ContainsFunc(t.key, func(i int) bool { return !plain(i) }):
-		equal := make([]string, len(t.key))
-		for i, c := range t.key {
-			equal[i] = fmt.Sprintf("s.%[1]s = r.%[1]s", catalog.QuoteIdentifier(t.columns[c].Name))
+	case !slices.ContainsFunc(s.layout.key, func(i int) bool { return !plain(i) }):
+		equal := make([]string, len(s.layout.key))
+		for i, c := range s.layout.key {
+			equal[i] = fmt.Sprintf("s.%[1]s = r.%[1]s", catalog.QuoteIdentifier(s.layout.columns[c].Name))
 		}
 		return "", strings.Join(equal, " AND ")
 	default:
@@ -111,24 +110,23 @@ func (t *layout) pairing() (further, condition string) {
 // the row. Images of values are compared, which takes no equality of their types and
 // tells apart whatever texts do.
 func (t *table) difference() string {
-	further, condition := t.layout.pairing()
-	values := make([]string, len(t.layout.columns))
-	for i, c := range t.layout.columns {
-		values[i] = fmt.Sprintf("CASE WHEN s.kproxy_there THEN s.%[1]s ELSE r.%[1]s END", catalog.QuoteIdentifier(c.Name))
-	}
+	further, condition := t.layout.source().pairing()
+	values := sqlList(t.layout.columns, func(_ int, c catalog.Column) string {
+		return fmt.Sprintf("CASE WHEN s.kproxy_there THEN s.%[1]s ELSE r.%[1]s END", catalog.QuoteIdentifier(c.Name))
+	})
 	return fmt.Sprintf(`SELECT r.%[1]s, s.kproxy_there, %[2]s
 		FROM (SELECT true AS kproxy_there, %[3]s%[4]s FROM %[5]s) s
 		FULL JOIN (SELECT %[1]s, %[3]s%[4]s FROM %[6]s) r ON %[7]s
 		WHERE r.%[1]s IS NULL OR s.kproxy_there IS NULL OR ROW(%[8]s)::record OPERATOR(pg_catalog.*<>) ROW(%[9]s)::record`,
-		recordColumn, strings.Join(values, ", "), t.layout.columnList(""), further, t.layout.source(), t.recordsTable(), condition,
-		t.layout.columnList("s."), t.layout.columnList("r."))
+		recordColumn, values, t.layout.columns.list(""), further, t.layout.source().sql(), t.recordsTable(), condition,
+		t.layout.columns.list("s."), t.layout.columns.list("r."))
 }
 
 // takeDifference applies the difference to the table in memory, and counts it. Pairs have
 // the same key, so no row comes to a key that another one has to leave first.
 func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
 	most := max(minDifferences, t.mode.status().Records/maxDifferences)
-	guarded := t.layout.publication.Policy.Updates.Mode == catalog.Guarded
+	guarded := t.layout.isGuarded()
 	t.beginTransaction(0)
 	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.layout.columns), func(values []value) error {
 		if done++; done%progressRows == 0 {

@@ -17,15 +17,15 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// returnTracker recognizes records of a guarded table that come back in a later transaction of the
-// source than the one in which they left, while the rows that they left are published. Published
-// anew, such a person would be in two classes, and readers who kept both could tell him, and
-// everybody else in them, apart.
+// returnTracker recognizes records of a guarded table that return in a later transaction than the
+// one that deleted them, while their former rows are published. If published as new, such a
+// person would be in two classes, and readers who kept both could distinguish that person, and
+// the others in both classes.
 //
-// No key is kept. Of each record whose row stays there is a keyed hash of its key (HMAC-SHA-256,
-// 128 bits of it), in memory and in kproxy_store.departed, until the record comes back or the row
-// vanishes. Who can read the store, where the secret lies beside the records, can try keys and
-// find the row of one that he guesses.
+// It keeps no key. For each deleted record whose row stays, it keeps a keyed hash of the key
+// (HMAC-SHA-256, 128 bits of it), in memory and in kproxy_store.departed, until the record
+// returns or the row vanishes. Whoever can read the store, which has the secret too, can test
+// guessed keys and find their rows.
 type returnTracker struct {
 	mac    hash.Hash // with the table's secret; nil until a record leaves
 	sum    [sha256.Size]byte
@@ -71,8 +71,8 @@ func (r *returnTracker) hashDeleted(key []byte) keyHash {
 	return r.hash(key)
 }
 
-// add notes what stays of a record whose key has the hash. Of several rows that had the same
-// key, one after the other or without a key, the last one left is recognized.
+// add records the ghost of a record by the hash of its key. If several rows had the same key, one
+// after another or in a table without a key, the one deleted last is recognized.
 func (r *returnTracker) add(h keyHash, left lineage.Left) {
 	if earlier, known := r.ghosts[h]; known {
 		r.remove(earlier)
@@ -119,14 +119,14 @@ func (r *returnTracker) remove(g lineage.Ghost) {
 	r.removed = append(r.removed, h)
 }
 
-// forget forgets everybody who has left.
+// forget removes all ghosts.
 func (r *returnTracker) forget() {
 	for _, g := range r.ghosts {
 		r.remove(g)
 	}
 }
 
-// written forgets what the store has been told, and gives back the room of many.
+// written discards the changes after they were queued for the store, and frees unused memory.
 func (r *returnTracker) written() {
 	r.secret, r.removed = nil, nil
 	few := r.peak > writeChunk && 4*len(r.ghosts) < r.peak
@@ -141,7 +141,7 @@ func (r *returnTracker) written() {
 	}
 }
 
-// writeDeparted tells the store who has left, and of whom nothing stays.
+// writeDeparted queues the added and removed hashes.
 func (s *guarded) writeDeparted(batch *statements) {
 	r, generation := &s.returns, s.t.release.generation
 	if r.secret != nil {
@@ -167,7 +167,7 @@ func (s *guarded) writeDeparted(batch *statements) {
 	}
 }
 
-// loadDeparted reads who has left, once the lineage is loaded.
+// loadDeparted reads the hashes of deleted records after the lineage was loaded.
 func (s *guarded) loadDeparted(ctx context.Context, from *storeView) error {
 	if s.returns.mac == nil {
 		return nil // nobody has
@@ -188,7 +188,7 @@ func (s *guarded) loadDeparted(ctx context.Context, from *storeView) error {
 		strings.Join(columns, ", "), t.release.releaseTable(), s.part.column, catalog.RowColumn, t.release.generation))
 }
 
-// formerly takes over one who has left.
+// formerly loads one deleted record.
 func (s *guarded) formerly(own []value, copied []uint64) error {
 	h, err := hex.DecodeString(own[0].text)
 	if err != nil || len(h) != len(keyHash{}) {

@@ -48,7 +48,7 @@ type session struct {
 
 	policy []*table       // as configured, empty; a job's or the applier's once it is given away
 	unfit  []catalog.Name // configured, but at odds with their tables
-	tables []*table       // applied
+	tables tables         // applied
 	jobs   []job          // to be done beside the stream
 
 	loggedRefusal string        // as the log was told last
@@ -227,20 +227,7 @@ func (s *session) prepare(ctx context.Context) error {
 	return nil
 }
 
-// table finds an applied table.
-func (s *session) table(name catalog.Name) *table {
-	for _, t := range s.tables {
-		if t.layout.name() == name {
-			return t
-		}
-	}
-	return nil
-}
-
-func objectInUse(err error) bool {
-	server := (*pgconn.PgError)(nil)
-	return errors.As(err, &server) && server.Code == "55006"
-}
+func objectInUse(err error) bool { return hasState(err, "55006") }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

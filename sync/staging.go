@@ -23,13 +23,13 @@ func (p *publisher) apart() []storeColumn {
 // createTables makes records, release and the staging tables, empty. What an earlier
 // attempt of this process has left of them goes.
 func (p *publisher) createTables(ctx context.Context) error {
-	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.table.layout.columnList(""))
+	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.table.layout.columns.list(""))
 	for _, c := range p.table.keptPlaces() {
 		columns += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
 	}
 	statements := []string{
 		p.dropAll(),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.table.recordsTable(), columns, p.table.layout.source()),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.table.recordsTable(), columns, p.table.layout.source().sql()),
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.table.recordsTable(), recordColumn),
 	}
 	statements = append(statements, p.spreadRecords()...)
@@ -37,7 +37,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 		return p.fenced(ctx, append(statements, p.createPacked()...), "preparing the tables")
 	}
 	for i, part := range p.table.parts {
-		columns := append([]string{part.column + " bigint"}, p.table.generalizedNames(part, "", " text")...)
+		columns := append([]string{part.column + " bigint"}, part.generalizedNames("", " text")...)
 		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.stagingTable(p.stagingClasses(i)), strings.Join(columns, ", ")))
 	}
 	if apart := p.apart(); len(apart) > 0 {
@@ -120,7 +120,7 @@ func (p *publisher) releaseQuery(condition string) string {
 	var classes []string
 	var joins strings.Builder
 	for i, part := range p.table.parts {
-		query := fmt.Sprintf("SELECT %s FROM %s", p.table.castList(part), p.stagingTable(p.stagingClasses(i)))
+		query := fmt.Sprintf("SELECT %s FROM %s", part.castList(), p.stagingTable(p.stagingClasses(i)))
 		if i == 0 {
 			query += " WHERE " + condition
 		}

@@ -92,7 +92,7 @@ func TestStatementsOfBinding(t *testing.T) {
 	settle := func(then answer) func(ctx context.Context, s *session, of *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			m := newMemoryServer(t, then)
-			snapshot, err := of.layout.examine(ctx, m.session().store.conn, accept.Whole)
+			snapshot, err := of.layout.source().examine(ctx, m.session().store.conn, accept.Whole)
 			if err != nil {
 				return nil, err
 			}

@@ -65,7 +65,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		}
 	}
 	described := func(ctx context.Context, s *session, of *table) (any, error) {
-		d, absent, err := of.layout.readDefinition(ctx, s.store.conn, s.syncer.config.Publication, of.definition.bound)
+		d, absent, err := of.layout.source().readDefinition(ctx, s.store.conn, s.syncer.config.Publication, of.definition.bound)
 		halt := (*TableError)(nil)
 		if errors.As(err, &halt) {
 			return fmt.Sprintf("resync %t, afresh %t, heals %t", halt.resync, halt.afresh, halt.heals), err
@@ -165,10 +165,10 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 			return seen(s), err
 		}, answers: []answer{changed(func(b *accept.Table) { b.Columns[2].Name = "years" })}},
 		{name: "lock the source", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.lockSource(ctx, tx) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.source().lock(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{false}}}}},
 		{name: "lock a source that was rewritten", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.lockSource(ctx, tx) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.source().lock(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{true}}}}},
 		{name: "a column that nobody needs was dropped", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication})

@@ -85,11 +85,8 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	applied := func(do func(ctx context.Context, a *applier, of *table) (any, error)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			a := memoryApplier()
-			a.session = s
-			a.writer = newWriter(a.session)
-			a.renewer.applier = a
+			a.use(s)
 			s.tables = []*table{of}
-			a.worker = newWorker(s)
 			return do(ctx, a, of)
 		}
 	}
@@ -161,36 +158,36 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return a.renewer.readDue, errors.Join(err, a.renewer.readRequests(ctx))
 		}), answers: renewals},
 		{name: "attached", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			found, err := a.attached(ctx, 1001)
+			found, err := a.relations.attached(ctx, 1001)
 			return found == of, err
 		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{1000}}}}},
 		{name: "attached to another", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
-			found, err := a.attached(ctx, 1001)
+			found, err := a.relations.attached(ctx, 1001)
 			return found == nil, err
 		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{999}}}}},
 		{name: "adopt", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			err := a.adopt(ctx, finding{table: of.layout.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
+			err := a.relations.adopt(ctx, finding{table: of.layout.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
 			return fmt.Sprint(of.definition.rest, a.session.shared.watching.Load() != nil), err
 		})},
 		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			err := a.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
-			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.session.tables), len(a.session.jobs), a.preparing, toldOf(a.session.syncer.Status().Tables)), err
+			err := a.joiner.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
+			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.session.tables), len(a.session.jobs), a.joiner.preparing, toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "join", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.position, a.session.tables = 100, nil
 			of.release.position = 100
 			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
-			a.relations[1000] = &relation{message: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
+			a.relations.known[1000] = &relation{message: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
 			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 100})
 			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, its rows are known %t",
-				len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.relations[1000].table == of), err
+				len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.relations.known[1000].table == of), err
 		})},
 		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.position, a.session.tables = 100, nil
 			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
 			a.session.shared.ack.held.Store(90)
 			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.shared.ack.held.Load(), a.preparing,
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.shared.ack.held.Load(), a.joiner.preparing,
 				a.session.shared.watching.Load() != nil, toldOf(a.session.syncer.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
@@ -208,13 +205,13 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			if err := of.insert(of.layout.visitOf(1, 30, nil)); err != nil {
 				return nil, err
 			}
-			err := a.spill(ctx, of)
+			err := a.writer.spill(ctx, of)
 			return fmt.Sprintf("spilled %t, open %t", of.pending.spilled, a.writer.spilled != nil), err
 		})},
 		{name: "show", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
 			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.tryShow(ctx, tx, of, a.session.making())
+				shown, err = a.writer.tryShow(ctx, tx, of, a.session.making())
 				return err
 			})
 			return shown, err
@@ -222,7 +219,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "show while readers wait", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
 			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.tryShow(ctx, tx, of, a.session.making())
+				shown, err = a.writer.tryShow(ctx, tx, of, a.session.making())
 				return err
 			})
 			return fmt.Sprint(shown, of.release.postponed.IsZero()), err

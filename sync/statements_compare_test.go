@@ -52,8 +52,8 @@ func TestStatementsOfAComparison(t *testing.T) {
 			return made(n), err
 		}
 		a := memoryApplier()
-		a.session, a.worker = s, w
-		a.renewer.applier = a
+		a.use(s)
+		a.joiner.worker = w
 		a.session.position, a.session.jobs = 100, []job{n.job}
 		err := a.join(ctx, n)
 		return fmt.Sprintf("%s; at %s, %d tables\n%s", made(n), a.session.position, len(a.session.tables), loaded(n.table)), err

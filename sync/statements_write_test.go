@@ -71,7 +71,7 @@ func TestStatementsOfChanges(t *testing.T) {
 	kept := func(of *table, _ *statements) error {
 		for _, id := range []int{3, 4} {
 			row := of.layout.visitOf(id, 50, nil)
-			row[of.layout.column("illness")], row[of.layout.column("job")] = value{kept: true}, value{kept: true}
+			row[of.layout.columns.index("illness")], row[of.layout.columns.index("job")] = value{kept: true}, value{kept: true}
 			if err := of.update(of.layout.visitOf(id, 0, nil), row); err != nil {
 				return err
 			}

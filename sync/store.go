@@ -1,12 +1,12 @@
 package sync
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
-	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -35,32 +35,18 @@ func (t *releaseState) placedRecords() string { return storeTable("records", t.g
 
 func (t *releaseState) releaseTable() string { return storeTable("release", t.generation).SQL() }
 
-// columnList quotes and joins the stored columns, each behind prefix.
-func (t *layout) columnList(prefix string) string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = prefix + catalog.QuoteIdentifier(c.Name)
+// sqlList joins the SQL of some elements by commas.
+func sqlList[E any](list []E, sql func(int, E) string) string {
+	texts := make([]string, len(list))
+	for i, element := range list {
+		texts[i] = sql(i, element)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(texts, ", ")
 }
 
 // classColumns joins the columns of the parts' classes, each behind prefix.
 func (t *table) classColumns(prefix string) string {
-	names := make([]string, len(t.parts))
-	for i, p := range t.parts {
-		names[i] = prefix + p.column
-	}
-	return strings.Join(names, ", ")
-}
-
-// generalizedNames are the names g0, g1, ... of a part's generalized columns on
-// their way into the server, each behind prefix and before suffix.
-func (t *table) generalizedNames(p *part, prefix, suffix string) []string {
-	names := make([]string, len(p.generalized))
-	for i := range names {
-		names[i] = fmt.Sprintf("%sg%d%s", prefix, i, suffix)
-	}
-	return names
+	return sqlList(t.parts, func(_ int, p *part) string { return prefix + p.column })
 }
 
 // releaseList are the columns of shownList as expressions over c0, c1, ..., the
@@ -87,11 +73,7 @@ func (t *table) releaseList() string {
 
 // listed joins the names of columns, each behind prefix.
 func listed(columns []storeColumn, prefix string) string {
-	names := columnNames(columns)
-	for i := range names {
-		names[i] = prefix + names[i]
-	}
-	return strings.Join(names, ", ")
+	return sqlList(columns, func(_ int, c storeColumn) string { return prefix + c.name })
 }
 
 func columnNames(columns []storeColumn) []string {
@@ -104,38 +86,10 @@ func columnNames(columns []storeColumn) []string {
 
 // definitions joins names and types.
 func definitions(columns []storeColumn) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = c.name + " " + c.sqlType
-	}
-	return strings.Join(list, ", ")
+	return sqlList(columns, func(_ int, c storeColumn) string { return c.name + " " + c.sqlType })
 }
 
-// publishedList quotes and joins the published columns.
-func (t *layout) publishedList() string {
-	names := make([]string, len(t.publication.Columns))
-	for i, c := range t.publication.Columns {
-		names[i] = catalog.QuoteIdentifier(c.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// shownList quotes and joins the published columns that show something of the source.
-func (t *layout) shownList() string {
-	var names []string
-	for _, c := range t.publication.Columns {
-		if c.Part != catalog.ClassNumber && c.Part != catalog.Weight {
-			names = append(names, catalog.QuoteIdentifier(c.Name))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// classRow is a class of a part with what is published for it, for a COPY.
-func (t *layout) classRow(of *part, class incremental.ClassID, generalizations []hierarchy.Generalization) []any {
-	row := []any{int64(class)}
-	for _, v := range t.published(of, generalizations, nil) {
-		row = append(row, v.pointer())
-	}
-	return row
+// executor is a connection or a transaction.
+type executor interface {
+	Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error)
 }

@@ -168,7 +168,7 @@ func tupleOf(row []value) []byte {
 func (t *layout) whole(row []value) []value {
 	var all []value
 	for _, c := range t.publication.Relation.Columns {
-		if i := t.column(c.Name); i >= 0 {
+		if i := t.columns.index(c.Name); i >= 0 {
 			all = append(all, row[i])
 		} else {
 			all = append(all, value{text: "not kept"})
@@ -219,9 +219,9 @@ func (w *wal) random(random *rand.Rand, tables []*table, sources map[*table]sour
 			default:
 				key := keys[random.IntN(len(keys))]
 				row := slices.Clone(rows[key])
-				row[of.layout.column("age")].text = fmt.Sprint(random.IntN(60))
+				row[of.layout.columns.index("age")].text = fmt.Sprint(random.IntN(60))
 				sentRow := slices.Clone(row)
-				sentRow[of.layout.column("job")] = value{kept: true}
+				sentRow[of.layout.columns.index("job")] = value{kept: true}
 				rows[key] = row
 				w.put('U', oid, "N", tupleOf(of.layout.whole(sentRow)))
 			}
@@ -279,20 +279,20 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				continue
 			}
 			boundaries = append(boundaries, i)
-			a.moreReceived = random.IntN(3) > 0
+			a.group.moreReceived = random.IntN(3) > 0
 			if err := a.flushIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if random.IntN(4) == 0 {
-				if err := a.awaitBatches(t.Context()); err != nil {
+				if err := a.writer.awaitAll(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if a.session.position != store.position || a.session.shared.ack.lsn() != 0 && a.session.shared.ack.lsn() != store.position {
 					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.session.position, store.position, a.session.shared.ack.lsn())
 				}
 			}
-			if random.IntN(12) == 0 && a.rows == 0 { // the stream begins anew, as tables have joined
-				if err := a.awaitBatches(t.Context()); err != nil {
+			if random.IntN(12) == 0 && a.group.rows == 0 { // the stream begins anew, as tables have joined
+				if err := a.writer.awaitAll(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
@@ -302,7 +302,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				i = back
 			}
 		}
-		a.moreReceived, a.writer.spilled = false, &storeTx{on: store}
+		a.group.moreReceived, a.writer.spilled = false, &storeTx{on: store}
 		if err := a.flush(t.Context(), max(a.end, a.session.position)); err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 		t.Errorf("the table was described by %v", of.describedBy)
 	}
 	a.writer.spilled = &storeTx{on: store}
-	p := a.definitionChecks()
+	p := a.session.tables.definitionChecks()
 	if len(p) != 1 || !slices.Equal(p[0].after, []uint32{1}) || p[0].detail != accept.Whole || of.describedBy != nil {
 		t.Errorf("it is to be proved: %+v", p)
 	}
@@ -350,11 +350,11 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 		t.Errorf("it ends with %v at %s", err, a.session.position)
 	}
 	of.pending.dirty, of.release.showAt = false, 0
-	if p := a.definitionChecks(); len(p) > 0 {
+	if p := a.session.tables.definitionChecks(); len(p) > 0 {
 		t.Error("a table of which nothing is published is looked at")
 	}
 	of.release.showAt = 5
-	if p := a.definitionChecks(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
+	if p := a.session.tables.definitionChecks(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
 		t.Errorf("a table that is to be shown is to be proved: %+v", p)
 	}
 }
@@ -460,11 +460,11 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 			if err := a.take(t.Context(), step.batch); err != nil {
 				t.Fatal(err)
 			}
-			if len(a.writer.batches) != step.flights || (a.rows > 0) != (step.flights == 0) {
-				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.writer.batches), a.rows)
+			if len(a.writer.batches) != step.flights || (a.group.rows > 0) != (step.flights == 0) {
+				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.writer.batches), a.group.rows)
 			}
 		}
-		if err := a.awaitBatches(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.session.position != 1028 {
+		if err := a.writer.awaitAll(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.session.position != 1028 {
 			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.layout.name()]), a.session.position, err)
 		}
 	})

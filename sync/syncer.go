@@ -55,7 +55,7 @@ func New(c Config) (*Syncer, error) {
 // Published is closed once every table has a release that readers may see, or is halted.
 func (s *Syncer) Published() <-chan struct{} { return s.published }
 
-// Status tells where the Syncer stands.
+// Status returns the state of the Syncer and of each table.
 func (s *Syncer) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *Syncer) notify() {
 // being compared with its source.
 func (s *session) lagging() bool {
 	for name, status := range s.syncer.status.Tables {
-		if status.State == Published && s.table(name) == nil {
+		if status.State == Published && s.tables.find(name) == nil {
 			return true
 		}
 	}
@@ -359,7 +359,8 @@ func (s *session) run(ctx context.Context) error {
 	return errors.New("applying changes: the replication stream ended")
 }
 
-// haltAfterwards notes what ended the session, whose transaction is of no use any more.
+// haltAfterwards rolls back the session's transaction, and halts the table that ended it or has it
+// compared with its source.
 func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 	if s.store.conn.PgConn().TxStatus() != 'I' {
 		if _, err := s.store.conn.Exec(ctx, "ROLLBACK"); err != nil {
@@ -377,8 +378,8 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 	return s.halt(ctx, halt)
 }
 
-// betterReason looks whether the catalogs tell why a table cannot be applied, instead of
-// what followed from it.
+// betterReason returns the cause that the catalogs show for a table that cannot be applied,
+// instead of its consequence.
 func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableError, error) {
 	if halt.Err != nil {
 		return halt, nil // the server refuses something, and would again
@@ -395,7 +396,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		bound, err := s.store.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.layout.readDefinition(ctx, s.store.conn, s.store.publication, bound)
+			now, _, err = t.layout.source().readDefinition(ctx, s.store.conn, s.store.publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {
@@ -404,7 +405,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		case err != nil:
 			return nil, err
 		case now.text() != g.definition:
-			return t.layout.differs(now, g.definition), nil
+			return t.layout.source().differs(now, g.definition), nil
 		}
 	}
 	return halt, nil

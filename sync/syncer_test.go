@@ -262,7 +262,7 @@ func (b *bench) checkStore(s *Syncer) {
 			b.t.Fatal(err)
 		}
 		var missing, surplus int
-		source, store := "SELECT "+table.layout.columnList("")+" FROM "+table.layout.name().SQL(), "SELECT "+table.layout.columnList("")+" FROM "+table.recordsTable()
+		source, store := "SELECT "+table.layout.columns.list("")+" FROM "+table.layout.name().SQL(), "SELECT "+table.layout.columns.list("")+" FROM "+table.recordsTable()
 		sql := fmt.Sprintf("SELECT (SELECT count(*) FROM (%s EXCEPT ALL %s) a), (SELECT count(*) FROM (%s EXCEPT ALL %s) b)", source, store, store, source)
 		if err := b.source.QueryRow(ctx, sql).Scan(&missing, &surplus); err != nil {
 			b.t.Fatal(err)

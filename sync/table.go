@@ -75,7 +75,7 @@ type releaseState struct {
 	showAt     pglogrepl.LSN // from this position on readers see the generation; 0 where they do
 }
 
-// pendingRow is what the store does not know yet of one record.
+// pendingRow has the values of one record that are not in the store yet.
 type pendingRow struct {
 	inserted bool
 	values   []value
@@ -109,40 +109,6 @@ func newTable(p catalog.Publication) (*table, error) {
 	}
 	return t, t.divide()
 }
-
-// layOut fills columns and the indexes into them.
-func (t *layout) layOut() {
-	stored := t.publication.StoredColumns()
-	for _, c := range t.publication.Relation.Columns {
-		isKey := slices.Contains(t.publication.Relation.Key, c.Name)
-		if isKey || slices.ContainsFunc(stored, func(s catalog.Column) bool { return s.Name == c.Name }) {
-			t.columns = append(t.columns, c)
-		}
-	}
-	for _, name := range t.publication.Relation.Key {
-		t.key = append(t.key, t.column(name))
-	}
-	for _, a := range t.publication.Attributes {
-		t.qi = append(t.qi, t.column(a.Column))
-	}
-	for _, s := range t.publication.Sensitive {
-		t.sensitive = append(t.sensitive, t.column(s.Column))
-	}
-	t.subject = t.column(t.publication.Policy.Subject)
-	if t.publication.Policy.Updates.Mode == catalog.Guarded {
-		for _, c := range t.publication.Columns {
-			if c.Part == catalog.Copy {
-				t.copied = append(t.copied, t.column(c.Source))
-			}
-		}
-	}
-}
-
-func (t *layout) column(name string) int {
-	return slices.IndexFunc(t.columns, func(c catalog.Column) bool { return c.Name == name })
-}
-
-func (t *layout) name() catalog.Name { return t.publication.Policy.Table }
 
 // begin makes the table empty in memory: the state that load and the initial
 // publication fill.
@@ -186,13 +152,13 @@ func (t *table) code(attribute int, v value) uint32 {
 	return number(t.values[attribute], t.layout.columns[t.layout.sensitive[attribute]], v)
 }
 
-// person numbers the person that a row is about; rows without one are all one
-// person's, since nothing tells them apart.
+// person numbers the person that a row is about. Rows without one count as one person, since
+// nothing distinguishes them.
 func (t *table) person(v value) uint32 {
 	return number(t.persons, t.layout.columns[t.layout.subject], v)
 }
 
-// number tells values apart exactly where SQL does; NULL is a value of its own.
+// number distinguishes values exactly as SQL does; NULL is a value of its own.
 func number(d *privacy.Dictionary, column catalog.Column, v value) uint32 {
 	if v.null {
 		return d.Null()
@@ -241,8 +207,8 @@ func (t *table) encodeInto(row *coded, values []value, before *coded) {
 // fingerprint. Fingerprints are not stored.
 var fingerprintSeed = maphash.MakeSeed()
 
-// fingerprints stand for the texts that are published as they are, in the room that there
-// is for them. Values that SQL calls equal can be told apart by these.
+// fingerprints are hashes of the texts that are published without generalization, in prints if
+// that is not nil. Values that SQL calls equal can have different fingerprints.
 func (t *layout) fingerprints(prints []uint64, values []value, before *coded) []uint64 {
 	if t.copied == nil {
 		return nil
@@ -263,12 +229,6 @@ func (t *layout) fingerprints(prints []uint64, values []value, before *coded) []
 	return prints
 }
 
-// errOutOfStep means that the stream speaks of a row the store does not know,
-// or knows already: store and source have parted.
-func (t *layout) errOutOfStep(what string) error {
-	return &TableError{Table: t.name(), What: "the private store is out of step with the source: " + what, Fix: fixResync}
-}
-
 // clock is the time as the store can keep it.
 func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 
@@ -281,7 +241,7 @@ func (t *table) insert(values []value) error {
 		return err
 	}
 	if !t.keys.add(key, id) {
-		return t.layout.errOutOfStep("a row was inserted twice")
+		return errOutOfStep(t.layout.name(), "a row was inserted twice")
 	}
 	returned, err := t.mode.insert(id, key, t.encode(values, nil), t.clock())
 	if err != nil {
@@ -305,7 +265,7 @@ func (t *table) update(old, values []value) error {
 	oldKey := t.keyOf(old)
 	id, known := t.keys.find(oldKey)
 	if !known {
-		return t.layout.errOutOfStep("an unknown row was updated")
+		return errOutOfStep(t.layout.name(), "an unknown row was updated")
 	}
 	for _, i := range t.layout.key {
 		if values[i].kept {
@@ -314,7 +274,7 @@ func (t *table) update(old, values []value) error {
 	}
 	if key := t.keyIn(1, values); !bytes.Equal(key, oldKey) {
 		if !t.keys.add(key, id) {
-			return t.layout.errOutOfStep("a row's key was changed to one that exists")
+			return errOutOfStep(t.layout.name(), "a row's key was changed to one that exists")
 		}
 		t.keys.remove(oldKey, id)
 	}
@@ -335,9 +295,9 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 	return nil
 }
 
-// showsSame tells of a changed record that nothing of the change can be published: its class
-// is then left as it lies in the release, so that readers do not see that there was one. It
-// is known of records that are held in memory.
+// showsSame reports whether a change of a record has no effect on the release. Its class is then
+// not rewritten, so that readers do not see that there was a change. This is known for
+// records whose copied values are held in memory.
 func (t *table) showsSame(id incremental.RecordID, before, after coded, values []value) bool {
 	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) &&
 		before.subject == after.subject && t.copies.same(id, values)
@@ -369,7 +329,7 @@ func (t *table) delete(old []value) error {
 	key := t.keyOf(old)
 	id, known := t.keys.findLast(key)
 	if !known {
-		return t.layout.errOutOfStep("an unknown row was deleted")
+		return errOutOfStep(t.layout.name(), "an unknown row was deleted")
 	}
 	return t.deleteUntilCommit(key, id)
 }
@@ -380,7 +340,7 @@ func (t *table) remove(key []byte, id incremental.RecordID) error {
 	return t.forget(id, t.mode.hash(key))
 }
 
-// forget deletes a record that no key leads to any more; the hash is of the one that did.
+// forget deletes a record whose key was removed already; hash is that of the key.
 func (t *table) forget(id incremental.RecordID, hash keyHash) error {
 	t.pending.dirty = true
 	t.copies.forget(id)
@@ -405,7 +365,7 @@ func (t *table) truncate() {
 	t.pending.truncated = true
 }
 
-// forgetRows forgets the rows that the store knows, or need not know any more.
+// forgetRows discards the pending rows, which the store has or no longer needs.
 func (t *table) forgetRows() {
 	clear(t.pending.rows)
 	t.deletes.inserted = t.deletes.inserted[:0]
@@ -413,7 +373,7 @@ func (t *table) forgetRows() {
 	t.pending.truncated, t.pending.count, t.pending.bytes = false, 0, 0
 }
 
-// written forgets what the store has been told.
+// written discards the pending changes after they were queued for the store.
 func (t *table) written() {
 	t.mode.written()
 	t.forgetRows()

@@ -119,7 +119,7 @@ func (b *bench) differences(p catalog.Publication) (missing, surplus int) {
 	b.scan([]any{&table.release.generation}, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
 		table.layout.name().Schema, table.layout.name().Relation)
 	// ROW(..)::text is made by the types' output functions; casts to text differ for some.
-	row := "SELECT ROW(" + table.layout.columnList("") + ")::text FROM "
+	row := "SELECT ROW(" + table.layout.columns.list("") + ")::text FROM "
 	b.scan([]any{&missing, &surplus}, fmt.Sprintf("SELECT (SELECT count(*) FROM (%[1]s%[2]s EXCEPT ALL %[1]s%[3]s) a), (SELECT count(*) FROM (%[1]s%[3]s EXCEPT ALL %[1]s%[2]s) b)",
 		row, table.layout.name().SQL(), table.recordsTable()))
 	return missing, surplus

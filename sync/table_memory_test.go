@@ -283,7 +283,7 @@ func (m rowMirror) insert(t *testing.T, of *table, s queuedStatement) {
 func (m rowMirror) update(t *testing.T, of *table, s queuedStatement) {
 	t.Helper()
 	for i, set := range setColumn.FindAllStringSubmatch(s.sql, -1) {
-		column := of.layout.column(set[1])
+		column := of.layout.columns.index(set[1])
 		texts := s.arguments[1+i].(*array).elements(t)
 		for j, id := range s.arguments[0].(*array).ids(t) {
 			m.known(t, id).row[column] = texts[j]
@@ -337,7 +337,7 @@ func (c *memoryCase) row(id int) []value {
 		"job": strings.Repeat("long ", c.random.IntN(2)*200),
 	})
 	if c.random.IntN(4) == 0 {
-		row[c.of.layout.column("zip")] = value{null: true}
+		row[c.of.layout.columns.index("zip")] = value{null: true}
 	}
 	return row
 }

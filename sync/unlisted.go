@@ -10,17 +10,17 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// A table that is taken out of the configuration is dropped, store and release: nobody
-// would see to it that what is erased at its source leaves the store. What stays of a
-// guarded one is a mark, a generation without tables, that its lineage has ended. Put back,
-// the table waits for the operator: readers may have kept what they saw. What was accepted of
-// its columns stays (kproxy_store.accepted): a name of the policy means the same when it comes
-// back, or the table is halted.
+// A table that is removed from the configuration is dropped, store and release, since nothing
+// would remove from its store what is erased at its source. A guarded one leaves a mark, a
+// generation without tables, which says that its lineage has ended. If the table is
+// configured again, it waits for the operator, as readers may have kept what they saw. What was
+// accepted of its columns stays (kproxy_store.accepted): when the table returns, a name of the
+// policy means the same column, or the table is halted.
 
 // markNumber is the generation of a mark; those of tables begin at 1.
 const markNumber = 0
 
-// isMark says that nothing but this is left of a guarded table.
+// isMark reports whether the generation is the mark of a dropped guarded table.
 func (g generation) isMark() bool { return g.number == markNumber }
 
 // lineageEnded is why a guarded table does not come back by itself.
@@ -42,9 +42,9 @@ func changesLineage(name catalog.Name, g generation) *TableError {
 	}
 }
 
-// dropUnlisted takes away the tables that are no longer in the configuration. A process
-// that takes over from another one leaves alone what it does not know: the other's
-// configuration may be newer.
+// dropUnlisted drops the tables that are no longer in the configuration. A process that takes
+// over from another keeps tables that it does not know, as the other's configuration may be
+// newer.
 func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]generation) error {
 	tx, err := s.store.conn.Begin(ctx)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 	return nil
 }
 
-// drop takes a table from its readers and has its generation forgotten; the tables follow
-// as orphans. It is left for another time where readers hold it.
+// drop drops the published view of a table and its generation; dropOrphans then drops the
+// tables. While readers hold locks on the view, nothing is dropped.
 func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g generation) (gone bool, err error) {
 	hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return hide(ctx, tx, name) })
 	if err != nil {

@@ -13,15 +13,14 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// watcher looks at the database beside the stream, on a connection of its own: for what
-// an operator asks, for what the stream does not tell of definitions, for a connection
-// that is open only here, and at how far the slot is behind. It gives an idle stream a
-// message now and then.
+// watcher queries the database on its own connection and goroutine: for requests of the
+// operator, for definitions, which the stream does not carry, for connections that are open
+// only at this end, and for the lag of the slot. It also sends heartbeats to an idle stream.
 type watcher struct {
 	syncer *Syncer
 	shared *shared
 	conn   *pgx.Conn
-	// found is what the applier has to know of.
+	// found passes findings to the applier.
 	found    chan finding
 	beat     time.Time // of the last heartbeat
 	slotAt   time.Time // when the slot was last measured
@@ -31,10 +30,10 @@ type watcher struct {
 
 // finding is something about a table, or of all of them.
 type finding struct {
-	// err is a *TableError, or another reason to look at everything afresh; nil where the
-	// table has got partitions that hold no rows yet.
+	// err is a *TableError, or another reason to restart the session; nil if the table has only
+	// got partitions without rows.
 	err error
-	// table is now so defined, since before the place at in the WAL.
+	// definition is that of the table, since before the position at.
 	table      catalog.Name
 	definition definition
 	at         pglogrepl.LSN
@@ -64,7 +63,7 @@ func newWatcher(s *session) *watcher {
 	return &watcher{syncer: s.syncer, shared: &s.shared, found: make(chan finding, 1), beat: time.Now()}
 }
 
-// run looks until ctx ends. A look that fails is no failure of the session.
+// run checks the database until ctx ends. A failed check does not end the session.
 func (w *watcher) run(ctx context.Context) {
 	defer func() {
 		if w.conn != nil {
@@ -91,8 +90,8 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// failed logs a look that failed, as a warning where that goes on: what the stream does not
-// tell is not seen meanwhile.
+// failed logs a failed check, as a warning after warnAfter in a row, since changes of
+// definitions go unnoticed meanwhile.
 func (w *watcher) failed(err error) {
 	level := slog.LevelDebug
 	if w.failures++; w.failures == warnAfter {
@@ -101,10 +100,10 @@ func (w *watcher) failed(err error) {
 	w.syncer.config.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
 }
 
-// warnAfter is after how many failed looks the log warns.
+// warnAfter is the number of failed checks in a row after which the log warns.
 const warnAfter = 5
 
-// report hands a finding to the applier, which gets one after the other.
+// report passes a finding to the applier, unless one is waiting.
 func (w *watcher) report(f finding) {
 	select {
 	case w.found <- f:
@@ -128,18 +127,18 @@ func (w *watcher) check(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkRequests finds what an operator has asked for and is not being done.
+// checkRequests finds requests of the operator that are not being handled.
 func (w *watcher) checkRequests(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
 		return nil
 	}
 	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
 	if err != nil {
-		return fmt.Errorf("looking for wishes: %w", err)
+		return fmt.Errorf("looking for requests: %w", err)
 	}
 	asked, err := pgx.CollectRows(rows, pgx.RowToStructByPos[catalog.Name])
 	if err != nil {
-		return fmt.Errorf("looking for wishes: %w", err)
+		return fmt.Errorf("looking for requests: %w", err)
 	}
 	may, err := w.syncer.mayApply(ctx, w.conn)
 	if err != nil {
@@ -164,7 +163,7 @@ type watchedTable struct {
 	definition definition
 }
 
-// watch says which tables are applied.
+// watch passes the applied tables to the watcher.
 func (s *session) watch() {
 	watched := make([]watchedTable, 0, len(s.tables))
 	for _, t := range s.tables {
@@ -181,7 +180,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
+		now, absent, err := t.table.layout.source().readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -196,7 +195,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
-		if e := t.table.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
+		if e := t.table.layout.source().differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
 		w.report(f)
@@ -243,7 +242,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	}
 	bound, err := s.store.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
+		_, _, err = t.layout.source().readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
@@ -297,8 +296,8 @@ func (w *watcher) checkSlot(ctx context.Context) error {
 	return w.heartbeat(ctx, end > position)
 }
 
-// behind tells for how long the position has been behind the end of the WAL as it was
-// then. Marks are as many as looks since the oldest one that is not reached.
+// behind returns how long ago the WAL ended at the position, as far as marks tell. There is one
+// mark for each check since the oldest that the position has not reached.
 func (w *watcher) behind(end, position uint64) time.Duration {
 	w.seen = append(w.seen, walMark{at: time.Now(), lsn: end})
 	for len(w.seen) > 0 && w.seen[0].lsn <= position {
@@ -319,9 +318,9 @@ func (w *watcher) behind(end, position uint64) time.Duration {
 
 const maxMarks = 1024
 
-// heartbeat writes a message into the WAL where something was written since the last
-// one, so that the stream of an idle table moves on and lets go of what others wrote.
-// PostgreSQL 13 leaves messages out; there, keepalives do it.
+// heartbeat writes a message into the WAL if something was written since the last one, so that
+// the slot of an idle stream releases the WAL of others. PostgreSQL 13 does not send messages;
+// there, keepalives have this effect.
 func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
 	if !behind || time.Since(w.beat) < w.syncer.config.Heartbeat {
 		return nil

@@ -14,14 +14,14 @@ import (
 	"github.com/kproxy/kproxy/catalog/accept"
 )
 
-// jobKind is what is made beside the stream.
+// jobKind is what the worker does for a table.
 type jobKind int
 
 const (
 	// publishAfresh makes a new generation from a snapshot of the source.
 	publishAfresh jobKind = iota
-	// resynchronize brings a generation, which nobody applies meanwhile, to a snapshot of
-	// the source.
+	// resynchronize brings a generation, which is not applied meanwhile, to a snapshot of the
+	// source.
 	resynchronize
 )
 
@@ -33,7 +33,7 @@ func (k jobKind) request() string {
 	return askResync
 }
 
-// kind is what heals a table whose definition differs.
+// kind is the job that repairs a table whose definition differs.
 func (e *TableError) kind() jobKind {
 	if e.afresh {
 		return publishAfresh
@@ -41,7 +41,7 @@ func (e *TableError) kind() jobKind {
 	return resynchronize
 }
 
-// job is one table to be made ready to join the stream.
+// job is one table to be prepared for the stream.
 type job struct {
 	publication catalog.Publication
 	bound       accept.Table // what was accepted of the table
@@ -49,16 +49,16 @@ type job struct {
 	generation  int64 // the number of the new generation
 }
 
-// preparedTable is a table that stands at a position of the stream, and joins it there.
+// preparedTable is a table at a position of the stream, where it joins.
 type preparedTable struct {
 	job   job
 	table *table
 	at    pglogrepl.LSN
-	err   error // why there is none
+	err   error // why there is no table
 }
 
-// worker prepares tables beside the stream, one at a time, on connections of its own.
-// What it writes is invisible until the applier lets the table join.
+// worker prepares tables outside the stream, one at a time, on its own connections and
+// goroutine. What it writes is invisible until the applier lets the table join.
 type worker struct {
 	syncer *Syncer
 	ack    *acknowledgement
@@ -71,7 +71,7 @@ func newWorker(s *session) *worker {
 	return &worker{syncer: s.syncer, ack: &s.shared.ack, epoch: s.store.epoch, jobs: make(chan job, 1), ready: make(chan *preparedTable, 1)}
 }
 
-// run works until ctx ends. A failure that may pass is tried again.
+// run works until ctx ends. It retries after transient errors.
 func (w *worker) run(ctx context.Context) {
 	for {
 		select {
@@ -135,7 +135,7 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	if err != nil {
 		return err
 	}
-	if err := t.layout.lockSource(ctx, tx); err != nil {
+	if err := t.layout.source().lock(ctx, tx); err != nil {
 		return err
 	}
 	present, err := snapshot.open(ctx, w.syncer)
@@ -162,12 +162,13 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	return nil
 }
 
-// identify judges a table that is locked, under the snapshot that is read and at present.
+// identify compares the definition of a locked table, under the snapshot and at present, with
+// what was accepted.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.syncer.config.Publication, bound); err != nil {
+	if t.definition, _, err = t.layout.source().readDefinition(ctx, snapshot, w.syncer.config.Publication, bound); err != nil {
 		return err
 	}
-	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
+	then, err := t.layout.source().examine(ctx, snapshot, accept.Whole)
 	if err != nil {
 		return err
 	}
@@ -247,15 +248,15 @@ func (s *sourceSnapshot) begin(ctx context.Context, syncer *Syncer) (pgx.Tx, err
 	return tx, nil
 }
 
-// beginMore opens transactions beside the first one, as many as can be had: without them it
-// only takes longer. Each holds the source as the first one does. It does not wait for
-// that behind somebody who waits for the first one, since neither would ever end.
+// beginMore opens further transactions, as many as possible; without them reading only takes
+// longer. Each locks the source as the first one does. It does not wait for that lock, since
+// it could wait behind a session that waits for the first transaction.
 func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table, wanted int) []pgx.Tx {
 	var more []pgx.Tx
 	for range wanted {
 		tx, err := s.begin(ctx, syncer)
 		if err == nil {
-			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
+			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source().sql()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
 			syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)

@@ -37,10 +37,9 @@ func (t *table) write(ctx context.Context, to *statements) error {
 	return to.err
 }
 
-// spill writes the rows that have gathered inside a source transaction which has not
-// ended, so that memory does not grow with it. Where new records stand is told when it
-// commits, or when many of them wait to be settled. What the release shows of them is
-// written at the commit alone.
+// spill writes the pending rows of a source transaction that has not ended, so that memory does
+// not grow with it. The places of new records are written when it commits, or when many
+// records wait to be settled. The release is written only at the commit.
 func (t *table) spill(ctx context.Context, to *statements) error {
 	columns := len(t.keptPlaces())
 	t.writeRows(to, func(ids []incremental.RecordID) []any {
@@ -62,8 +61,8 @@ func (t *table) spill(ctx context.Context, to *statements) error {
 	return to.close()
 }
 
-// writeRows writes the rows of the private store; place tells where new ones stand, in a
-// table that keeps that.
+// writeRows writes the rows of the private store; place gives the places of new ones, in a table
+// that stores them.
 func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []any) {
 	if len(t.keptPlaces()) == 0 {
 		t.sendRows(to)
@@ -105,16 +104,13 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 		}
 	}
 	slices.Sort(ids)
-	casts, names := make([]string, len(t.layout.columns)), make([]string, len(t.layout.columns))
-	for i, c := range t.layout.columns {
-		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
-		names[i] = fmt.Sprintf("c%d", i)
-	}
+	casts := sqlList(t.layout.columns, func(i int, c catalog.Column) string { return fmt.Sprintf("u.c%d::%s", i, c.Type) })
+	names := sqlList(t.layout.columns, func(i int, _ catalog.Column) string { return fmt.Sprintf("c%d", i) })
 	places := t.keptPlaces()
 	at := listed(places, "") + ", "
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
-		t.recordsTable(), recordColumn, at, t.layout.columnList(""), at, strings.Join(casts, ", "),
-		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, strings.Join(names, ", "))
+		t.recordsTable(), recordColumn, at, t.layout.columns.list(""), at, casts,
+		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, names)
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
 		for i := range t.layout.columns {
@@ -124,9 +120,9 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 	}
 }
 
-// sendRows writes the rows of a table whose records do not tell their places. A changed
-// row of which all values are known is deleted and sent as a new one is: that takes the
-// server half of what an UPDATE does.
+// sendRows writes the rows of a table that does not store the places of records. A changed row
+// whose values are all known is deleted and sent like a new one, which costs the server half
+// of an UPDATE.
 func (t *table) sendRows(to *statements) {
 	gone := slices.Clone(t.pending.deleted)
 	var sent []incremental.RecordID
@@ -141,7 +137,7 @@ func (t *table) sendRows(to *statements) {
 	slices.Sort(gone)
 	t.writeDeletes(to, gone)
 	slices.Sort(sent)
-	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columnList(""))
+	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columns.list(""))
 	rows := newCopyRows()
 	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
@@ -156,7 +152,7 @@ func (t *table) sendRows(to *statements) {
 	to.Copy(into, rows)
 }
 
-// isSent says that the store is sent the whole row.
+// isSent reports whether the whole row is sent.
 func (r *pendingRow) isSent() bool {
 	return r.inserted || !slices.ContainsFunc(r.values, func(v value) bool { return v.kept })
 }
@@ -188,14 +184,13 @@ func (t *table) writeUpdates(batch *statements) {
 		if len(columns) == 0 {
 			continue
 		}
-		sets, names := make([]string, len(columns)), make([]string, len(columns))
-		for i, c := range columns {
+		sets := sqlList(columns, func(_, c int) string {
 			column := t.layout.columns[c]
-			sets[i] = fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
-			names[i] = fmt.Sprintf("c%d", c)
-		}
+			return fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
+		})
+		names := sqlList(columns, func(_, c int) string { return fmt.Sprintf("c%d", c) })
 		sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
-			t.recordsTable(), strings.Join(sets, ", "), textArrays(2, len(columns)), strings.Join(names, ", "), recordColumn)
+			t.recordsTable(), sets, textArrays(2, len(columns)), names, recordColumn)
 		for chunk := range slices.Chunk(ids, writeChunk) {
 			arguments := []any{recordNumbers(chunk)}
 			for _, c := range columns {
@@ -206,7 +201,8 @@ func (t *table) writeUpdates(batch *statements) {
 	}
 }
 
-// keptPlaces are the columns of the records' places. Of a packed release the members tell.
+// keptPlaces are the columns with the places of records; none for a packed release, whose packed
+// rows have the members.
 func (t *table) keptPlaces() []storeColumn {
 	if t.isPacked() {
 		return nil
@@ -214,7 +210,7 @@ func (t *table) keptPlaces() []storeColumn {
 	return t.mode.places()
 }
 
-// writePlaces tells the store where records stand that were there before.
+// writePlaces writes the places of records that the store had before.
 func (t *table) writePlaces(batch *statements) {
 	places := t.keptPlaces()
 	if len(places) == 0 {
@@ -226,12 +222,9 @@ func (t *table) writePlaces(batch *statements) {
 			ids = append(ids, id)
 		}
 	}
-	sets := make([]string, len(places))
-	for i, c := range places {
-		sets[i] = fmt.Sprintf("%[1]s = u.%[1]s", c.name)
-	}
+	sets := sqlList(places, func(_ int, c storeColumn) string { return fmt.Sprintf("%[1]s = u.%[1]s", c.name) })
 	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
-		t.recordsTable(), strings.Join(sets, ", "), typedArrays(2, places), listed(places, ""), recordColumn)
+		t.recordsTable(), sets, typedArrays(2, places), listed(places, ""), recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.mode.place(chunk)...)...)
 	}

@@ -27,14 +27,14 @@ type Risk struct {
 
 // Attack lets an outsider who knows some rows, or AllRows, look for so many targets,
 // who are drawn at random from those that have as many in the window that is drawn
-// for them. Withheld persons are no targets. What is known of rows are exact values.
-// A pseudonym is a candidate where
+// for them. Withheld persons are no targets. What is known of rows are exact values, and
+// whether they keep their keys: an outsider who has to reckon that a known row is pooled
+// or withheld finds no more. A pseudonym is a candidate where
 //
 //   - its root record covers the target's,
-//   - its rows cover the known rows, each row another one; but a known row may also be
-//     one that a pooled class covers, or that is withheld where the table has such
-//     rows;
-//   - with AllRows, the known rows cover all of its rows.
+//   - its rows cover the known rows that keep their keys, and those that known rows hang
+//     on, each row another one;
+//   - with AllRows, these are all of its rows.
 //
 // Time: targets times the rows of all persons of matching classes.
 func Attack(d *Data, r *Release, known, k, targets int, seed uint64) Risk {
@@ -51,7 +51,7 @@ func Attack(d *Data, r *Release, known, k, targets int, seed uint64) Risk {
 		if known != AllRows {
 			rows = rows[:known]
 		}
-		n := o.candidates(target, window, rows, known == AllRows)
+		n := o.candidates(target, window, o.linked(rows), known == AllRows)
 		risk.Targets++
 		risk.Mean += 1 / float64(n)
 		risk.Fewest = min(risk.Fewest, n)
@@ -77,10 +77,8 @@ type outsider struct {
 
 // published is what is told of the rows of a table.
 type published struct {
-	of     []int32 // the row's cell; -1 where it is none
-	boxes  [][]box // of each cell
-	pooled [][]box // of each pooled class
-	hidden bool    // a row of a person is withheld
+	of    []int32 // the row's cell; -1 where it is none
+	boxes [][]box // of each cell
 }
 
 // row is a row of one of the tables.
@@ -104,12 +102,6 @@ func newOutsider(d *Data, r *Release) *outsider {
 			for _, row := range cell.Rows {
 				p.of[row] = int32(n)
 			}
-		}
-		for _, class := range t.Pooled {
-			p.pooled = append(p.pooled, o.tables[i].boxOf(class))
-		}
-		for _, row := range t.Withheld {
-			p.hidden = p.hidden || o.tables[i].person[row] != Nobody
 		}
 		o.cells = append(o.cells, p)
 	}
@@ -167,6 +159,20 @@ func (o *outsider) appendRows(all []row, table int, rows []int32, window int32) 
 	return all
 }
 
+// linked lists the known rows that keep their keys, and those that known rows hang on,
+// each once.
+func (o *outsider) linked(known []row) []row {
+	var linked []row
+	for _, r := range known {
+		for ; r.table != Root; r = (row{o.tables[r.table].Parent, o.tables[r.table].Of[r.row]}) {
+			if o.cells[r.table].of[r.row] >= 0 && !slices.Contains(linked, r) {
+				linked = append(linked, r)
+			}
+		}
+	}
+	return linked
+}
+
 // candidates counts the persons that may be the target.
 func (o *outsider) candidates(target, window int32, known []row, all bool) int {
 	n := 0
@@ -185,19 +191,12 @@ func (o *outsider) candidates(target, window int32, known []row, all bool) int {
 
 // linkedRows lists the rows of a person that are published with keys.
 func (o *outsider) linkedRows(person, window int32) []row {
-	rows := o.rowsOf(person, window)
-	linked := rows[:0]
-	for _, r := range rows {
-		if o.cells[r.table].of[r.row] >= 0 {
-			linked = append(linked, r)
-		}
-	}
-	return linked
+	return slices.DeleteFunc(o.rowsOf(person, window), func(r row) bool { return o.cells[r.table].of[r.row] < 0 })
 }
 
 // fits reports whether published rows can be the known ones.
 func (o *outsider) fits(published, known []row, all bool) bool {
-	if all && len(published) > len(known) {
+	if len(published) < len(known) || all && len(published) > len(known) {
 		return false
 	}
 	edges := func(i int) []int {
@@ -209,27 +208,13 @@ func (o *outsider) fits(published, known []row, all bool) bool {
 		}
 		return to
 	}
-	// Known rows that have to be in a cell come first: they keep their places.
-	slices.SortStableFunc(known, func(x, y row) int { return bit(o.outsideCells(x)) - bit(o.outsideCells(y)) })
 	taken := make([]int, len(published)) // by which known row, from 1
 	for i := range known {
-		if !augment(edges, i, taken, make([]bool, len(published))) && !o.outsideCells(known[i]) {
-			return false
-		}
-	}
-	for _, by := range taken {
-		if all && by == 0 {
+		if !augment(edges, i, taken, make([]bool, len(published))) {
 			return false
 		}
 	}
 	return true
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // standsFor compares rows and the rows that they hang on.
@@ -244,19 +229,6 @@ func (o *outsider) standsFor(published, known row) bool {
 		}
 		published, known = row{b.Parent, b.Of[published.row]}, row{b.Parent, b.Of[known.row]}
 	}
-}
-
-// outsideCells reports whether a known row may be one that no cell shows.
-func (o *outsider) outsideCells(known row) bool {
-	if o.cells[known.table].hidden {
-		return true
-	}
-	for _, boxes := range o.cells[known.table].pooled {
-		if o.tables[known.table].covers(boxes, known.row) {
-			return true
-		}
-	}
-	return false
 }
 
 // augment finds a published row for a known one, where others may have to make room.

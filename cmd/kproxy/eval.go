@@ -19,10 +19,11 @@ import (
 
 // evaluation holds the flags of kproxy eval.
 type evaluation struct {
-	data, policy, population string
-	label, out               string
-	grid                     eval.Grid
-	json                     bool
+	data, knows        []string
+	policy, population string
+	label, out         string
+	grid               eval.Grid
+	json               bool
 }
 
 func newEval() *cobra.Command {
@@ -51,16 +52,25 @@ class.
 diversity constraints, and its alphas. Without --methods, eval runs all methods
 that can satisfy the constraints.
 
+With people in the policy, eval takes a file for each of their tables and releases them
+together. It measures what is lost, how far answers to questions over several tables are
+off, and what outsiders achieve who know no, one, two, three or all rows of a person.
+--knows replaces what the policy grants them, several times to compare: all, or rows/period,
+with a crowd behind a colon.
+
   kproxy init --data people.csv --out policy.yaml
   kproxy eval --data people.csv --policy policy.yaml --k 2,5,10,25,50 --out report
+  kproxy eval --policy hospital.yaml --data public.patients=patients.csv \
+    --data public.visits=visits.csv --knows all,1/1y,1/6mo:16
 
 'kproxy eval paper' re-runs the experiments of the papers.
 'kproxy eval drift' follows a maintained release through many changes.`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
-	flags.StringVar(&e.data, "data", "", "CSV `FILE` to evaluate on")
-	flags.StringVar(&e.policy, "policy", "", "policy `FILE` with the sections csv and tables")
+	flags.StringArrayVar(&e.data, "data", nil, "CSV `FILE` to evaluate on; with people in the policy TABLE=FILE, once for each table")
+	flags.StringVar(&e.policy, "policy", "", "policy `FILE` with the sections csv and tables, and maybe people")
+	flags.StringSliceVar(&e.knows, "knows", nil, "`KNOWLEDGE` to compare, separated by commas, such as all,1,1/1y,1/6mo:16 (default: the policy's; with people only)")
 	flags.StringSliceVar(&e.grid.Methods, "methods", nil, "`METHODS`, separated by commas (default: all that can satisfy the constraints)")
 	flags.IntSliceVar(&e.grid.K, "k", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Float64SliceVar(&e.grid.L, "l", nil, "`NUMBERS`, separated by commas (default: the policy's)")
@@ -75,7 +85,7 @@ that can satisfy the constraints.
 		flags.Lookup(name).DefValue = "" // the help's "(default [])" contradicts what it says
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if e.data == "" || e.policy == "" {
+		if len(e.data) == 0 || e.policy == "" {
 			return usageError{errors.New("--data and --policy are needed; 'kproxy init' drafts a policy")}
 		}
 		if err := e.grid.Validate(); err != nil {
@@ -88,7 +98,17 @@ that can satisfy the constraints.
 }
 
 func (e *evaluation) run(c *cobra.Command) error {
-	table, cases, options, err := e.read(c)
+	policy, err := config.LoadPolicy(e.policy)
+	if err != nil {
+		return fmt.Errorf("the policy cannot be used:\n%w", err)
+	}
+	if len(policy.People) > 0 {
+		return e.runPeople(c, policy)
+	}
+	if len(e.data) > 1 || len(e.knows) > 0 {
+		return usageError{errors.New("several files, and --knows, are for a policy with people: this one is about one table")}
+	}
+	table, cases, options, err := e.read(c, policy)
 	if err != nil {
 		return err
 	}
@@ -97,7 +117,7 @@ func (e *evaluation) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	r := comparison.New(filepath.Base(e.data), table, e.grid.Seed)
+	r := comparison.New(filepath.Base(e.data[0]), table, e.grid.Seed)
 	bar := newProgress(os.Stderr)
 	defer bar.done()
 	for i, one := range cases {
@@ -115,13 +135,9 @@ func (e *evaluation) run(c *cobra.Command) error {
 }
 
 // read reads the data and says what is to be run on them.
-func (e *evaluation) read(c *cobra.Command) (table *dataset.Table, cases []eval.Case, options eval.Options, err error) {
+func (e *evaluation) read(c *cobra.Command, policy *config.PolicyFile) (table *dataset.Table, cases []eval.Case, options eval.Options, err error) {
 	options.Seed = e.grid.Seed
-	policy, err := config.LoadPolicy(e.policy)
-	if err != nil {
-		return nil, nil, options, fmt.Errorf("the policy cannot be used:\n%w", err)
-	}
-	file, err := dataset.Read(e.data, policy.CSV)
+	file, err := dataset.Read(e.data[0], policy.CSV)
 	if err != nil {
 		return nil, nil, options, err
 	}

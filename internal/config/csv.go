@@ -11,17 +11,26 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// PolicyFile is how one CSV file is read and how its table is protected.
+// PolicyFile is how CSV files are read and how their tables are protected: one table, or
+// those of one kind of person.
 type PolicyFile struct {
-	CSV   CSV
-	Table catalog.TablePolicy
+	CSV CSV
+	// Table is the only table; with People, which are then one kind, it is empty.
+	Table  catalog.TablePolicy
+	People []catalog.People
 
+	tables []catalog.TablePolicy
 	places places
 }
 
 // Policy is the file's policy in the form of a server's.
 func (p *PolicyFile) Policy() catalog.Policy {
-	return catalog.Policy{Tables: []catalog.TablePolicy{p.Table}}
+	return catalog.Policy{Tables: p.tables, People: p.People}
+}
+
+// Of is the part of the policy that is about one table of several.
+func (p *PolicyFile) Of(table catalog.TablePolicy) *PolicyFile {
+	return &PolicyFile{CSV: p.CSV, Table: table, tables: []catalog.TablePolicy{table}, places: p.places}
 }
 
 // Locate is [Config.Locate] for a policy file.
@@ -71,31 +80,43 @@ func parsePolicy(path string, text []byte, around *surroundings) (*PolicyFile, e
 	if err := d.problems.asError(path); err != nil {
 		return nil, err
 	}
-	return &PolicyFile{CSV: f.CSV, Table: f.policy, places: d.places}, nil
+	p := &PolicyFile{CSV: f.CSV, People: f.people, places: d.places}
+	for i := range f.Tables {
+		p.tables = append(p.tables, f.Tables[i].policy)
+	}
+	if len(f.people) == 0 {
+		p.Table = p.tables[0]
+	}
+	return p, nil
 }
 
 // policyFile is a policy file as it is written.
 type policyFile struct {
-	CSV    CSV     `yaml:"csv" doc:"The form of the CSV file."`
-	Tables []table `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The one table to make of the CSV file, with its policy."`
+	CSV    CSV          `yaml:"csv" doc:"The form of the CSV file, or of all files."`
+	Tables []table      `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The table to make of the CSV file, with its policy; or the tables of people."`
+	People []personKind `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"The kind of person whose rows stand in several tables, each in a CSV file of its own, which are released together."`
 
-	policy catalog.TablePolicy
+	people []catalog.People
 }
 
 var policyFileSection = sync.OnceValue(func() *section { return sectionOf(reflect.TypeFor[policyFile](), selection{}) })
 
 func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
-	if len(p.Tables) > 1 {
-		d.wrong(root, "a policy file protects one table, not several", "write one file for each CSV file")
-	}
 	for i := range p.Tables {
 		d.claimTable(&p.Tables[i])
+	}
+	p.people = d.checkPeople(p.Tables, p.People, false)
+	if d.at(&p.People) != nil {
+		p.checkFiles(d)
+		return
+	}
+	if len(p.Tables) > 1 {
+		d.wrong(root, "a policy file protects one table, not several", "write one file for each CSV file, or say in people how the tables belong together")
 	}
 	if len(p.Tables) != 1 {
 		return
 	}
 	table := &p.Tables[0]
-	p.policy = table.policy
 	if len(p.CSV.Columns) == 0 {
 		return
 	}
@@ -104,6 +125,25 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 		c := &table.Columns[i]
 		if !slices.Contains(known, c.Name) {
 			d.wrong(d.keys[c], fmt.Sprintf("column %s is not one of the csv columns on line %d", quote(c.Name), d.at(&p.CSV).Line), suggestion(c.Name, known, "the columns are"))
+		}
+	}
+}
+
+// checkFiles sees to it that a policy for several files is about one kind of person, and
+// that each file has a header.
+func (p *policyFile) checkFiles(d *decoder) {
+	for i := 1; i < len(p.People); i++ {
+		d.wrong(d.keys[&p.People[i]], "a policy file is about one kind of person", "write one file for each")
+	}
+	if at := d.at(&p.CSV.Columns); at != nil {
+		d.wrong(at, "csv.columns are those of one file, and people has several", "remove it, and give each file a header")
+	}
+	if len(p.people) != 1 {
+		return
+	}
+	for i := range p.Tables {
+		if t := &p.Tables[i]; !slices.Contains(p.people[0].Names(), t.Table) && t.Table != (catalog.Name{}) {
+			d.wrong(d.keys[t], fmt.Sprintf("table %s is in a policy file with people, but is no table of %s", t.Table, p.people[0].Kind), "name it there, or write a policy file of its own")
 		}
 	}
 }

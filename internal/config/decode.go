@@ -132,14 +132,19 @@ func (s *section) readKeys(d *decoder, n *yaml.Node, what string, to reflect.Val
 		}
 	}
 	for _, f := range s.fields {
-		if f.need != "" && !found[f.key] {
-			lack := what + " has no " + f.key
-			if f.why != "" {
-				lack += ": " + f.why
-			}
-			d.wrong(n, lack, "write "+f.need)
+		if f.required() && !found[f.key] {
+			f.lacks(d, n, what, "")
 		}
 	}
+}
+
+// lacks reports that a section does not have the key. Also is added to what is wrong.
+func (f *field) lacks(d *decoder, n *yaml.Node, section, also string) {
+	lack := section + " has no " + f.key + also
+	if f.why != "" {
+		lack += ": " + f.why
+	}
+	d.wrong(n, lack, "write "+f.need)
 }
 
 // read reads the value of a key of a section.
@@ -272,7 +277,7 @@ func (s *section) shape() *Shape {
 		}
 		shape := f.codec.shape()
 		shape.Default = f.byDefault
-		mapping.Keys = append(mapping.Keys, Key{Name: f.key, Doc: f.doc, Required: f.need != "", Shape: shape})
+		mapping.Keys = append(mapping.Keys, Key{Name: f.key, Doc: f.doc, Required: f.required(), Unless: f.unless, Shape: shape})
 	}
 	if s.alone == nil {
 		return mapping

@@ -29,6 +29,8 @@ type section struct {
 //	default   what holds where nothing is written, as it would be written
 //	need      what to write when the key is missing; without it the key may be missing
 //	why       the reason for need, where it does not go without saying
+//	unless    a key beside the section's whose presence lets this one be missing; the check
+//	          of a section then reports by field.lacks that it is
 //	what      what messages call the value, with %s for the section; by default the key
 //	as        the form of the value, a name in formOf, where the type does not decide it
 //	choices   the words that may be written
@@ -55,7 +57,7 @@ type field struct {
 	index                     []int
 	key, what, doc, byDefault string
 	need, why, refused, fix   string
-	alone                     string
+	alone, unless             string
 	optional                  bool
 	codec                     codec
 }
@@ -89,7 +91,7 @@ func sectionOf(t reflect.Type, selected selection) *section {
 		}
 		f := fieldOf(of, key)
 		if slices.Contains(selected.may, key) {
-			f.need = ""
+			f.need, f.unless = "", ""
 		}
 		if selected.inherits {
 			f.byDefault = ""
@@ -106,6 +108,9 @@ func sectionOf(t reflect.Type, selected selection) *section {
 	}
 	return s
 }
+
+// required reports whether the section must have the key wherever it stands.
+func (f *field) required() bool { return f.need != "" && f.unless == "" }
 
 // inline makes the keys of a struct those of the section that it stands in.
 func (s *section) inline(of reflect.StructField) {
@@ -128,7 +133,7 @@ func fieldOf(of reflect.StructField, key string) field {
 	text := func(name string) string { return command.ReplaceAllString(of.Tag.Get(name), "`$1`") }
 	f := field{
 		index: of.Index, key: key, what: cmp.Or(text("what"), key), doc: text("doc"), byDefault: text("default"),
-		need: text("need"), why: text("why"), refused: text("refused"), fix: text("fix"), alone: text("alone"), optional: text("section") == "optional",
+		need: text("need"), why: text("why"), refused: text("refused"), fix: text("fix"), alone: text("alone"), unless: of.Tag.Get("unless"), optional: text("section") == "optional",
 	}
 	if f.refused == "" {
 		f.codec = codecOf(of.Type, of.Tag)

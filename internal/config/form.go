@@ -27,8 +27,8 @@ func formOf(as string, tag reflect.StructTag) codec {
 		return number{bounds: boundsOf(least, most), share: true}
 	case "method":
 		return words(methods.Names()...)
-	case "off":
-		return choice{names: []string{"off"}, values: []any{true}, instead: tag.Get("alone")}
+	case "off", "all":
+		return choice{names: []string{as}, values: []any{true}, instead: tag.Get("alone")}
 	case "size":
 		return text{ShapeSize, sizeUpTo(most)}
 	case "name":
@@ -56,6 +56,7 @@ func formOf(as string, tag reflect.StructTag) codec {
 		"column":         {ShapeName, parseColumn},
 		"table":          {ShapeLiteral, parseTable},
 		"function":       {ShapeLiteral, parseFunction},
+		"period":         {ShapeText, parsePeriod},
 	}[as]
 	if !known {
 		panic("there is no form " + as)

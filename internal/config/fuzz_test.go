@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func FuzzParse(f *testing.F) {
 		if c, err := Parse("fuzz.yaml", text); err != nil {
 			checkProblems(t, err)
 		} else {
-			checkAccepted(t, c.Policy.Tables, c.Locate)
+			checkAccepted(t, c.Policy, c.Locate)
 			if len(c.Users) == 0 && c.AuthQuery.Query == "" || c.Upstream.Owner.User == c.Upstream.Reader.User {
 				t.Errorf("accepted users %v, upstream %+v", c.Users, c.Upstream)
 			}
@@ -39,7 +40,7 @@ func FuzzParse(f *testing.F) {
 		if p, err := ParsePolicy("fuzz.yaml", text); err != nil {
 			checkProblems(t, err)
 		} else {
-			checkAccepted(t, []catalog.TablePolicy{p.Table}, p.Locate)
+			checkAccepted(t, p.Policy(), p.Locate)
 		}
 	})
 }
@@ -60,12 +61,16 @@ func checkProblems(t *testing.T, err error) {
 	}
 }
 
-func checkAccepted(t *testing.T, tables []catalog.TablePolicy, locate func(catalog.Name, string) Position) {
+func checkAccepted(t *testing.T, policy catalog.Policy, locate func(catalog.Name, string) Position) {
 	t.Helper()
-	if len(tables) == 0 {
+	if len(policy.Tables) == 0 {
 		t.Error("accepted without tables")
 	}
-	for _, table := range tables {
+	kinds := make(map[catalog.Name]string)
+	for _, p := range policy.People {
+		checkAcceptedPeople(t, p, policy, kinds)
+	}
+	for _, table := range policy.Tables {
 		hasK := false
 		for _, c := range table.Constraints {
 			hasK = hasK || c.K >= 2
@@ -74,7 +79,7 @@ func checkAccepted(t *testing.T, tables []catalog.TablePolicy, locate func(catal
 				t.Errorf("accepted constraint %+v: %v", c, err)
 			}
 		}
-		if !hasK || len(table.ByRole(catalog.QuasiIdentifying)) == 0 || table.Method == "" {
+		if apart := kinds[table.Table] == ""; apart && (!hasK || len(table.ByRole(catalog.QuasiIdentifying)) == 0 || table.Method == "") || !apart && len(table.Constraints) > 0 {
 			t.Errorf("accepted %+v", table)
 		}
 		for _, column := range table.Columns {
@@ -89,5 +94,31 @@ func checkAccepted(t *testing.T, tables []catalog.TablePolicy, locate func(catal
 				}
 			}
 		}
+	}
+}
+
+// checkAcceptedPeople holds a kind of person to what its type says, and takes its tables.
+func checkAcceptedPeople(t *testing.T, p catalog.People, policy catalog.Policy, kinds map[catalog.Name]string) {
+	t.Helper()
+	if p.K() < 2 || len(p.Key) == 0 || len(p.Tables) == 0 || !p.Knows.All && p.Knows.Rows != 1 {
+		t.Errorf("accepted people %+v", p)
+	}
+	keys := map[catalog.Name][]string{p.Root: p.Key}
+	for i, name := range p.Names() {
+		if !slices.ContainsFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == name }) || kinds[name] != "" {
+			t.Errorf("accepted table %s of people %s and %s", name, kinds[name], p.Kind)
+		}
+		if kinds[name] = p.Kind; i == 0 {
+			continue
+		}
+		table := p.Tables[i-1]
+		parent := p.Root
+		if !table.Direct() {
+			parent = table.Through
+		}
+		if len(table.Link()) == 0 || len(table.Link()) != len(keys[parent]) {
+			t.Errorf("accepted %+v, whose parent's key is %v", table, keys[parent])
+		}
+		keys[name] = table.Key
 	}
 }

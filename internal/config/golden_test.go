@@ -146,6 +146,12 @@ func describe(t *testing.T, c *Config) string {
 			b.WriteString("\n")
 		}
 	}
+	for _, p := range c.Policy.People {
+		fmt.Fprintf(&b, "people %s: root %s by %v, knows %s, %v\n  %s\n", p.Kind, p.Root, p.Key, p.Knows, p.Constraints, p.Knows.Explain(p.Kind, p.K()))
+		for _, t := range p.Tables {
+			fmt.Fprintf(&b, "  %s: person %v, through %s by %v, key %v, order %q\n", t.Table, t.Person, t.Through, t.By, t.Key, t.Order)
+		}
+	}
 	fmt.Fprintf(&b, "readable %v\n", c.Policy.Readable)
 	if c.TemporaryTables != TemporaryRefuse {
 		fmt.Fprintf(&b, "temporary tables: %v\n", c.TemporaryTables)

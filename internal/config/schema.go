@@ -126,7 +126,29 @@ func (w *schemaWriter) mapping(s *Shape) object {
 	if len(required) > 0 {
 		of = append(of, member{"required", required})
 	}
+	of = append(of, s.requiredUnless()...)
 	return append(of, member{"additionalProperties", false})
+}
+
+// requiredUnless asks for keys of entries where another key of the mapping is missing.
+func (s *Shape) requiredUnless() object {
+	for _, names := range s.Keys {
+		if names.Shape.Kind != ShapeNames {
+			continue
+		}
+		var required []string
+		unless := ""
+		for _, k := range names.Shape.Values.Keys {
+			if k.Unless != "" {
+				required, unless = append(required, k.Name), k.Unless
+			}
+		}
+		if unless != "" {
+			entries := object{{"additionalProperties", object{{"required", required}}}}
+			return object{{"anyOf", []object{{{"required", []string{unless}}}, {{"properties", object{{names.Name, entries}}}}}}}
+		}
+	}
+	return nil
 }
 
 func least(word string, n int) object {

@@ -36,7 +36,10 @@ type Key struct {
 	Doc string
 	// Required says that the mapping must have it.
 	Required bool
-	Shape    *Shape
+	// Unless is the key beside those of a mapping by names around it whose presence lets
+	// this one, which is required otherwise, be missing.
+	Unless string
+	Shape  *Shape
 }
 
 // Bounds are the least and the greatest of numbers. Above and Below say that they are out of

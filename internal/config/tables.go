@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -11,6 +13,7 @@ import (
 // policySection is a policy as it is written.
 type policySection struct {
 	Tables    []table        `yaml:"tables" each:"table" need:"tables: with one table or more to protect" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The protected tables, as schema.table in the case PostgreSQL stores, each with its policy."`
+	People    []personKind   `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"Kinds of persons whose rows stand in several tables, which are released together, so that they can be joined. Serving is not built yet: {kproxy eval} shows what becomes of the tables."`
 	Readable  []catalog.Name `yaml:"readable" as:"table" each:"a table" fix:"a list: [public.wards, public.icd10]" doc:"Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish."`
 	Functions []catalog.Name `yaml:"functions" as:"function" each:"a function" fix:"a list: [public.similarity, postgis.st_area]" doc:"Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads."`
 
@@ -25,6 +28,7 @@ func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
 			p.policy.Tables = append(p.policy.Tables, t.policy)
 		}
 	}
+	p.policy.People = d.checkPeople(p.Tables, p.People, true)
 	for i, name := range p.Readable {
 		at := d.at(&p.Readable[i])
 		if first, twice := d.places.tables[name]; twice {
@@ -65,12 +69,12 @@ func (d *decoder) claimTable(t *table) bool {
 type table struct {
 	Table       catalog.Name `yaml:",name" what:"a table's name" as:"table"`
 	Method      string       `yaml:"method" as:"method" default:"rounded-partition" doc:"How records are gathered into equivalence classes. {kproxy eval} compares the methods."`
-	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {l: 2, of: diagnosis}]" need:"constraints: [{k: 5}] or what else every class must satisfy" empty:"none says k" doc:"What every published class satisfies at every moment; one of them says k."`
+	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {l: 2, of: diagnosis}]" need:"constraints: [{k: 5}] or what else every class must satisfy" unless:"people" empty:"none says k" doc:"What every published class satisfies at every moment; one of them says k. Required, except of tables in people."`
 	Subject     string       `yaml:"subject" what:"a column's name" as:"column" doc:"Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published."`
 	Suppression float64      `yaml:"suppression" as:"share" range:"0..1" doc:"The share of the records that a method which generalizes all records alike may set aside; each is published with the class most similar to it. Without it: none."`
 	// Updates have no default for tables that live, since the difference is one of what
 	// readers learn. A file is published once, and may leave it out.
-	Updates       updates               `yaml:"updates" section:"optional" need:"updates: guarded, where comparing versions tells readers no more than one release does, and new records wait for a batch; or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those who come, leave or change" why:"there is no default for when changes become visible, since it decides what readers learn of whom" doc:"When changes become visible: so that comparing versions tells no more than one release does (guarded), or every commit at once (immediate), by which whoever polls learns the sensitive values of those who come, leave or change."`
+	Updates       updates               `yaml:"updates" section:"optional" need:"updates: guarded, where comparing versions tells readers no more than one release does, and new records wait for a batch; or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those who come, leave or change" why:"there is no default for when changes become visible, since it decides what readers learn of whom" unless:"people" doc:"When changes become visible: so that comparing versions tells no more than one release does (guarded), or every commit at once (immediate), by which whoever polls learns the sensitive values of those who come, leave or change. Required, except of tables in people."`
 	Acknowledge   acknowledge           `yaml:"acknowledge" section:"optional" doc:"What is known and meant of the table, and refused otherwise."`
 	Reanonymize   float64               `yaml:"reanonymize" as:"share" range:"0<..1" doc:"From so much more information loss on all classes are made anew. For immediate updates only. Without it: never."`
 	Unpublishable catalog.Unpublishable `yaml:"unpublishable" default:"withhold" doc:"What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out."`
@@ -90,20 +94,47 @@ func (t *table) check(d *decoder, n *yaml.Node, what string) {
 		Table: t.Table, Method: t.Method, Subject: t.Subject, Suppression: t.Suppression, Updates: t.Updates.policy(),
 		Reanonymize: t.Reanonymize, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable,
 	}
-	quasi, unclear := false, len(t.Columns) == 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		policy.Columns = append(policy.Columns, catalog.ColumnPolicy{Name: c.Name, Role: c.Role, Hierarchy: c.Hierarchy.policy(), Publish: c.Publish})
+	}
+	t.checkConstraints(d, what)
+	t.checkSubject(d)
+	t.checkJoinable(d)
+	t.checkUpdates(d)
+}
+
+var tableSection = sync.OnceValue(func() *section { return sectionOf(reflect.TypeFor[table](), selection{}) })
+
+// checkApart sees to it that a table which is released by itself says how.
+// Others says that there are tables which are released with others.
+func (t *table) checkApart(d *decoder, updates, others bool) {
+	n, what := d.at(t), "table "+d.keys[t].Value
+	if t.Table != (catalog.Name{}) {
+		what = "table " + t.Table.String()
+	}
+	quasi, unclear := false, len(t.Columns) == 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
 		quasi = quasi || c.Role == catalog.QuasiIdentifying
 		unclear = unclear || c.Role == 0 || c.Name == ""
 	}
 	if at := d.at(&t.Columns); at != nil && at.Kind == yaml.MappingNode && !quasi && (!unclear || len(at.Content) == 0) {
 		d.wrong(at, what+" has no quasi-identifying column", "give at least one column the role quasi-identifying and a hierarchy")
 	}
-	t.checkConstraints(d, what)
-	t.checkSubject(d)
-	t.checkJoinable(d)
-	t.checkUpdates(d)
+	if n.Kind != yaml.MappingNode {
+		return
+	}
+	also := ""
+	if others {
+		also = ", and is in no kind of people"
+	}
+	if d.at(&t.Constraints) == nil {
+		tableSection().field("constraints").lacks(d, n, what, also)
+	}
+	if updates && d.at(&t.Updates) == nil {
+		tableSection().field("updates").lacks(d, n, what, also)
+	}
 }
 
 // checkConstraints sees to it that constraints go with one another, and with the columns.

@@ -1,7 +1,7 @@
-// Package crash tells of a panic what may be told: the type of its value, and where it was.
-// The panic's own words may hold a statement or the values of a row. So may the arguments in
-// a trace of package debug, which shows their words: addresses as a rule, but also numbers,
-// and the bytes of arrays, such as keys.
+// Package crash reports a panic without confidential data: the type of its value, and where it
+// happened. The panic's message can contain a statement or values of a row. So can the
+// arguments in a trace of package debug, which prints their machine words: usually addresses,
+// but also numbers, and the bytes of arrays, such as keys.
 package crash
 
 import (
@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Report is what may be told of a panic.
+// Report describes a panic without confidential data.
 type Report struct {
 	Kind  string // the type of its value
 	Stack string // function:line of at most 64 calls that led to it, innermost first
 }
 
-// maxFrames bounds what is kept of a stack.
+// maxFrames bounds the calls that are kept of a stack.
 const maxFrames = 64
 
-// Of is the report of the panic whose value recover returned to a deferred function. That
-// function calls Of itself, or what it calls does.
+// Of returns the report of the panic whose value recover returned to a deferred function. That
+// function must call Of, directly or through other functions.
 func Of(failure any) Report {
 	counters := make([]uintptr, maxFrames)
 	frames := runtime.CallersFrames(counters[:runtime.Callers(2, counters)])
@@ -39,5 +39,5 @@ func Of(failure any) Report {
 	}
 }
 
-// Log is the report as attributes of a line of the log.
+// Log returns the report as attributes for a logger.
 func (r Report) Log() []any { return []any{"kind", r.Kind, "stack", r.Stack} }

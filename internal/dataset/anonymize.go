@@ -29,15 +29,15 @@ type Table struct {
 	warnings []string
 }
 
-// Warnings are oddities of the file under its policy that keep nothing from being
-// published, a sentence each: values that the policy names and the file does not
-// have, how many values the policy's orders and taxonomies lack, and sensitive
-// columns that few fields make texts.
+// Warnings are problems of the file under its policy that do not prevent publication, a sentence
+// each: values that the policy names and the file does not have, the number of values that
+// the policy's orders and taxonomies lack, and sensitive columns that are texts because of
+// few fields.
 func (t *Table) Warnings() []string { return t.warnings }
 
-// Anonymizable codes the records of the file under its policy. Label names a
-// column whose value a classifier would predict, "" for none. The error is all
-// that keeps the policy from being applied to the file, joined.
+// Anonymizable codes the records of the file under its policy. Label names a column whose value
+// a classifier would predict, "" for none. The error joins all problems that prevent the
+// policy from being applied to the file.
 func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, error) {
 	if err := CheckColumns(f, policy); err != nil {
 		return nil, err
@@ -95,9 +95,8 @@ func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, er
 	return t, err
 }
 
-// Like codes the records of this file as those of a table: the columns that
-// are quasi-identifying, by the types that they have there, and the subject, if
-// there is one. Nothing else of them is taken.
+// Like codes the records of this file like those of a table: only the quasi-identifying columns,
+// by their types in the table, and the subject, if there is one.
 func (f *File) Like(t *Table) (*anonymizer.Table, error) {
 	wrong := &mistakes{file: f}
 	attributes := t.Records.Attributes()

@@ -9,8 +9,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Coder makes a Table of records that come one by one from elsewhere, such as a
-// database. It keeps their codes alone, not their texts.
+// Coder makes a Table from records that are added one by one, such as those of a database. It
+// keeps only their codes, not their texts.
 type Coder struct {
 	table      *Table
 	attributes []anonymizer.Attribute
@@ -26,8 +26,8 @@ type Coder struct {
 	subjects []uint32
 }
 
-// NewCoder makes a coder for records of the publication's table. The error does not
-// occur for what catalog.Publish has found no problem with.
+// NewCoder makes a coder for records of the publication's table. There is no error for a
+// publication in which catalog.Publish has found no problem.
 func NewCoder(p catalog.Publication) (*Coder, error) {
 	schema, err := p.NewSchema()
 	if err != nil {
@@ -94,8 +94,8 @@ func (c *Coder) code(values *privacy.Dictionary, at int, record [][]byte) uint32
 	return values.Code(catalog.Canonical(column.BaseType, string(record[at])))
 }
 
-// Table is the table of the records taken so far. The coder must not be used
-// afterwards. The error is that of more records than a table can have.
+// Table returns the table of the added records. The coder must not be used afterwards. The error
+// means that there are more records than a table can have.
 func (c *Coder) Table() (*Table, error) {
 	records, err := anonymizer.NewTable(c.attributes, c.cells, c.codes)
 	if err != nil {

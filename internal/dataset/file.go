@@ -1,5 +1,5 @@
-// Package dataset reads a CSV file as the table of records that PostgreSQL would
-// make of it, so that a policy can be tried on it without a server.
+// Package dataset reads a CSV file as the table that PostgreSQL would make of it, so that a
+// policy can be tried without a server.
 package dataset
 
 import (
@@ -33,6 +33,7 @@ type File struct {
 	path  string // "" where the text was given
 	form  config.CSV
 	lines []int // on which the records begin
+	one   bool  // of several files of the form: a type may be of another one's column
 }
 
 // Read reads the file of the form. The error names the line that cannot be read,
@@ -106,7 +107,7 @@ func (f *File) parse(text []byte) error {
 	return nil
 }
 
-// unreadable explains what the reader says of quotes.
+// unreadable explains the CSV reader's errors about quotes.
 func unreadable(err error) error {
 	if errors.Is(err, csv.ErrQuote) || errors.Is(err, csv.ErrBareQuote) {
 		return fmt.Errorf(`%w; a field with a quote in it is written "with ""two"" of them"`, err)
@@ -114,7 +115,7 @@ func unreadable(err error) error {
 	return err
 }
 
-// checkText wants UTF-8 without the zero bytes that PostgreSQL has no place for.
+// checkText checks that the text is UTF-8 without zero bytes, which PostgreSQL cannot store.
 func checkText(text []byte) error {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return errors.New("line 1 is not in UTF-8; convert the file with iconv -f utf-16 -t utf-8")
@@ -140,7 +141,7 @@ func invalidLine(text []byte) int {
 	return number
 }
 
-// SingleFieldError is a header of one field in which another delimiter stands.
+// SingleFieldError is the error for a header of one field that contains another delimiter.
 type SingleFieldError struct {
 	Header string
 	// Delimiter is what seems to separate the fields.
@@ -244,7 +245,7 @@ func counted(n int, thing string) string {
 // PostgreSQL writes. The error lists the fields that are not of the declared type.
 func (f *File) takeTypes() error {
 	for _, name := range slices.Sorted(maps.Keys(f.form.Types)) {
-		if !slices.Contains(f.Columns, name) {
+		if !f.one && !slices.Contains(f.Columns, name) {
 			return fmt.Errorf("csv.types has a column %q, which the file does not have: there are %s", name, strings.Join(f.Columns, ", "))
 		}
 	}

@@ -44,9 +44,9 @@ func (f *File) undecided(column int) bool {
 	return column >= 0 && f.Types[column] == "text" && f.form.Types[f.Columns[column]] == ""
 }
 
-// Nearly tells of a column that is a text because of a few fields alone: which
-// type most of its values have, the line of the first that does not, and how
-// many those are. False for other columns.
+// Nearly describes a column that is a text only because of a few fields: the type that most of
+// its values have, the line of the first field that does not have it, and the number of such
+// fields. It is false for other columns.
 func (f *File) Nearly(column int) (typeName string, line, misfits int, ok bool) {
 	if !f.undecided(column) {
 		return "", 0, 0, false

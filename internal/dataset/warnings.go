@@ -11,9 +11,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// checkBounded wants every value that an alpha constraint bounds to occur: a
-// value that does not is most likely misspelled, and the one that was meant is
-// not protected.
+// checkBounded checks that every value that an alpha constraint bounds occurs. One that does not
+// is most likely misspelled, and the intended value is not protected.
 func (f *File) checkBounded(p catalog.Publication) error {
 	var wrong []error
 	for _, c := range p.Policy.Constraints {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// diagnosis is a row of the table icd10 and what the generator knows about it.
+// diagnosis is a row of the table icd10, with the parameters of the generator.
 type diagnosis struct {
 	code, description, chapter string
 	ward                       string
@@ -43,8 +43,7 @@ func (d diagnosis) frequency(years int, sex string) float64 {
 	return d.weight * d.ages[band]
 }
 
-// wardAt is where the patient lies: children, unless they are newborn, lie
-// together.
+// wardAt is the ward of a patient of that age. Children who are not newborn share a ward.
 func (d diagnosis) wardAt(years int) string {
 	if years < 15 && d.ward != wardNeonatal {
 		return wardPediatrics
@@ -61,7 +60,7 @@ func (d diagnosis) cents(rng *rand.Rand) int64 {
 	return min(max(int64(math.Round(100*cost)), 1), maxCents)
 }
 
-// caseMix is what patients are treated for, by age and sex.
+// caseMix is the distribution of diagnoses by age and sex.
 type caseMix struct {
 	bySex map[string][oldest + 1]weighted
 }

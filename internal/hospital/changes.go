@@ -33,7 +33,7 @@ const insertPatient = `INSERT INTO patients
      occupation, ward, admission_date, diagnosis, cost)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
-// Shares of the kinds, in percent. As many come as go.
+// Shares of the kinds, in percent. Admissions and discharges are equally frequent.
 const (
 	admissionShare = 35
 	dischargeShare = 35
@@ -41,12 +41,12 @@ const (
 	weddingShare   = 4
 )
 
-// admissionsADay is how many newcomers share a day of admission, beginning
-// with the day after the last that Generate uses.
+// admissionsADay is the number of patients admitted on each day, beginning with the day after
+// the last that Generate uses.
 const admissionsADay = 68
 
-// Changes yields without end what happens in a hospital after Load with the
-// same n and seed. Each change presumes the ones before it.
+// Changes yields an endless sequence of changes of a hospital that Load filled with the same n
+// and seed. Each change requires the ones before it.
 func Changes(n int, seed uint64) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		h := &history{
@@ -67,12 +67,12 @@ func Changes(n int, seed uint64) iter.Seq[Change] {
 type history struct {
 	*generator
 	rng     *rand.Rand
-	present []int64 // the ids of the patients that are there, in no order
+	present []int64 // the ids of the present patients, in no order
 	first   int64   // the highest id that Load made
 	last    int64   // the highest id in use
 }
 
-// next draws a change and takes it into account.
+// next draws a change and updates the history.
 func (h *history) next() Change {
 	u := h.rng.IntN(100)
 	if len(h.present) == 0 || u < admissionShare {
@@ -100,18 +100,18 @@ func (h *history) next() Change {
 	}
 }
 
-// admission brings the next newcomer.
+// admission admits the next patient.
 func (h *history) admission() Change {
 	h.last++
 	h.present = append(h.present, h.last)
-	p := h.newcomer(h.last, h.admissionDay(h.last))
+	p := h.later(h.last, h.admissionDay(h.last))
 	return Change{Admission, p.ID, insertPatient, []any{
 		p.ID, p.Name, p.NationalID, p.BirthDate, p.Sex, p.Postcode, p.MaritalStatus,
 		p.Occupation, p.Ward, p.AdmissionDate, p.Diagnosis, p.Cost(),
 	}}
 }
 
-// admissionDay is when a newcomer is admitted.
+// admissionDay is the day on which a later patient is admitted.
 func (h *history) admissionDay(id int64) time.Time {
 	days := int(id-h.first-1) / admissionsADay
 	return time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, days)

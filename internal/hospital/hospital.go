@@ -3,10 +3,9 @@
 // distributions that are plausible enough for anonymization to have something
 // to lose.
 //
-// Generate yields patients, Load fills a database with them and with two
-// unprotected reference tables to join with, and Changes yields what happens
-// in such a hospital afterwards. All of it depends on a seed and on nothing
-// else: the same seed gives the same rows.
+// Generate yields patients, Load fills a database with them and with two unprotected reference
+// tables to join with, and Changes yields later changes of such a hospital. All of it depends
+// only on a seed: the same seed gives the same rows.
 package hospital
 
 import (
@@ -47,8 +46,8 @@ func Generate(n int, seed uint64) iter.Seq[Patient] {
 	}
 }
 
-// generator makes patients one by one. Each has a random stream of his or her
-// own, so that any one can be made without the others.
+// generator makes patients one by one. Each has its own random stream, so that any patient can
+// be made without the others.
 type generator struct {
 	seed  uint64
 	cases *caseMix
@@ -70,8 +69,8 @@ func (g *generator) patient(id int64) Patient {
 	return admit(rng, p, years, d.season.day(rng))
 }
 
-// newcomer makes a patient admitted on a given day.
-func (g *generator) newcomer(id int64, day time.Time) Patient {
+// later makes a patient admitted on a given day.
+func (g *generator) later(id int64, day time.Time) Patient {
 	rng := g.stream(id)
 	p, years, _ := g.person(rng, id)
 	return admit(rng, p, years, day)

@@ -39,19 +39,19 @@ func Load(ctx context.Context, conn *pgx.Conn, n int, seed uint64) error {
 }
 
 func loadReferences(ctx context.Context, tx pgx.Tx) error {
-	wards := Wards()
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"wards"}, []string{"ward", "building", "beds"},
-		pgx.CopyFromSlice(len(wards), func(i int) ([]any, error) {
-			return []any{wards[i].Ward, wards[i].Building, wards[i].Beds}, nil
-		})); err != nil {
-		return fmt.Errorf("filling wards: %w", err)
+	err := copyRows(ctx, tx, "wards", []string{"ward", "building", "beds"}, Wards(),
+		func(w Ward) []any { return []any{w.Ward, w.Building, w.Beds} })
+	if err != nil {
+		return err
 	}
-	codes := Codes()
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"icd10"}, []string{"code", "description", "chapter"},
-		pgx.CopyFromSlice(len(codes), func(i int) ([]any, error) {
-			return []any{codes[i].Code, codes[i].Description, codes[i].Chapter}, nil
-		})); err != nil {
-		return fmt.Errorf("filling icd10: %w", err)
+	return copyRows(ctx, tx, "icd10", []string{"code", "description", "chapter"}, Codes(),
+		func(c Code) []any { return []any{c.Code, c.Description, c.Chapter} })
+}
+
+func copyRows[R any](ctx context.Context, tx pgx.Tx, table string, columns []string, rows []R, values func(R) []any) error {
+	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return values(rows[i]), nil })
+	if _, err := tx.CopyFrom(ctx, pgx.Identifier{table}, columns, source); err != nil {
+		return fmt.Errorf("filling %s: %w", table, err)
 	}
 	return nil
 }

@@ -1,8 +1,7 @@
-// Package propose drafts what is protected of a database and how: which tables hold data
-// of persons, and of each column, from its name, type and values, whether it identifies, is
-// quasi-identifying or sensitive, and by which hierarchy it can be generalized. A draft is
-// to be read by somebody who knows the data: it errs on the side of protection and never
-// calls a column insensitive.
+// Package propose drafts a policy for a database: which tables have personal data, and for each
+// column, from its name, type and values, whether it is identifying, quasi-identifying or
+// sensitive, and which hierarchy generalizes it. Somebody who knows the data has to review
+// a draft: it errs on the side of protection and never calls a column insensitive.
 package propose
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/kproxy/kproxy/internal/propose/pattern"
 )
 
-// Column is a column as it was found.
+// Column describes a column of a table.
 type Column struct {
 	Name string
 	// Type is the SQL type without modifiers: text, integer, numeric, date, ...
@@ -34,7 +33,7 @@ type Column struct {
 	// Values are the column's texts, "" for a missing value; all of them or a
 	// sample.
 	Values []string
-	// Note is what else is to be said of the column, "" for nothing.
+	// Note is a further remark on the column, "" for none.
 	Note string
 }
 
@@ -52,15 +51,11 @@ type Choice struct {
 	// Option is another hierarchy that the operator may want instead, as YAML; empty for
 	// none.
 	Option string
-	// Why says it to the operator, and Note what else there is to say.
+	// Why gives the operator the reason, and Note a further remark.
 	Why, Note string
-	// Unsure says that the choice is a guess that the operator should look at first.
+	// Unsure says that the choice is a guess that the operator should review first.
 	Unsure bool
 }
-
-// Choose proposes a role for a column of a table whose records are each about another
-// person, to be published with a k of 5.
-func Choose(c Column) Choice { return choose(c, count(c.Values, nil), defaultK) }
 
 func choose(c Column, n counts, k int) Choice {
 	choice := Choice{Column: c.Name, Note: c.Note}
@@ -77,8 +72,8 @@ func choose(c Column, n counts, k int) Choice {
 	return choice
 }
 
-// roleOf is the role of a column, with the reason, and whether that is a guess. Of
-// quasi-identifying ones it gives no reason: they are what is left.
+// roleOf returns the role of a column, the reason, and whether it is a guess. It gives no reason
+// for quasi-identifying columns, which are those that remain.
 func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
 	concept := conceptOf(c.about())
 	meaning := meaningOf(c.about())
@@ -122,7 +117,7 @@ func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
 // writable says that a configuration can have the name.
 func writable(name string) bool { return !strings.ContainsFunc(name, unicode.IsControl) }
 
-// roleOfUnknown is the role of a column whose name says nothing.
+// roleOfUnknown is the role of a column whose name has no known meaning.
 func roleOfUnknown(c Column, n counts, textual bool) (role catalog.Role, why string, unsure bool) {
 	switch {
 	case tellsPersonsApart(c, n):
@@ -204,7 +199,7 @@ func isTemporal(sqlType string) bool {
 	return sqlType == "date" || strings.HasPrefix(sqlType, "time") || sqlType == "interval"
 }
 
-// isNever says that values of a type have no hierarchy and can hold anything.
+// isNever reports whether values of a type have no hierarchy and can contain anything.
 func isNever(sqlType string) bool {
 	return sqlType == "uuid" || !isText(sqlType) && kindOf(sqlType) == hierarchy.Suppression
 }

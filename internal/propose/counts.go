@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// counts is what the decision about a column is made from.
+// counts are the statistics of a column from which its role is decided.
 type counts struct {
 	present, distinct, length int
 	// longest is the length of the longest text, in bytes.
@@ -14,7 +14,7 @@ type counts struct {
 	frequency, persons map[string]int
 }
 
-// count looks at a column's values; subjects, if not nil, say whom each record is about.
+// count counts a column's values; subjects, if not nil, are the persons of the records.
 func count(values, subjects []string) counts {
 	c := counts{frequency: map[string]int{}}
 	for _, v := range values {
@@ -55,16 +55,16 @@ const (
 	// visits is how many records a person has on average, at most, in a column
 	// that is taken for one of persons.
 	visits = 20
-	// looked is how many different values are looked at for what they are.
+	// looked is the number of distinct values whose meaning is examined.
 	looked = 1000
 )
 
-// nearlyUnique says that nearly every value is another one.
+// nearlyUnique reports whether nearly all values are distinct.
 func (n counts) nearlyUnique() bool {
 	return n.present >= rare && float64(n.distinct) >= nearlyUnique*float64(n.present)
 }
 
-// mostlyUnique says that few records share a value.
+// mostlyUnique reports whether few records share a value.
 func (n counts) mostlyUnique() bool { return n.present >= rare && 2*n.distinct > n.present }
 
 // meanLength is that of the values there are, in bytes.

@@ -13,11 +13,11 @@ import (
 type Draft struct {
 	Table   catalog.Name
 	Choices []Choice
-	// Subject is nil where no column seems to tell persons with several records.
+	// Subject is nil if no column seems to identify persons with several records.
 	Subject *Subject
 	// K is the least size of a class, in records, or in persons where there is a subject.
 	K int
-	// Diversities say of each sensitive column how many values a class must have.
+	// Diversities give the number of values that a class must have of each sensitive column.
 	Diversities []Diversity
 	// Settled says that subject and diversities are in force; else they are proposed in
 	// comments.
@@ -28,7 +28,7 @@ type Draft struct {
 	// Records is the number of records looked at, Total that of the table.
 	Records int
 	Total   int64
-	// Why says why the table is protected, and Notes what else there is to say.
+	// Why says why the table is protected; Notes are further remarks.
 	Why   string
 	Notes []string
 }
@@ -41,9 +41,9 @@ type Diversity struct {
 	Why string
 }
 
-// Propose drafts a policy for a table of these columns, which have a value for
-// each record. All records are given, and each may be about another person: what could
-// be a subject is told of in a comment.
+// Propose drafts a policy for a table with these columns, which have a value for each record.
+// The columns have all records, each of which may be about another person; a comment names
+// the column that could be a subject.
 func Propose(table catalog.Name, columns []Column) Draft {
 	d := Draft{Table: table, Subject: proposeSubject(columns), K: defaultK}
 	d.fill(columns, nil)
@@ -93,8 +93,8 @@ func (d *Draft) fill(columns []Column, subjects []string) []counts {
 	return counted
 }
 
-// classSize is k: health data are commonly published with 5 or 11 and more, and more
-// persons hide in larger classes at little cost.
+// classSize is k. Health data are commonly published with 5, or with 11 and more; large tables
+// can have larger classes at little cost.
 func classSize(persons int64) int {
 	switch {
 	case persons >= 1_000_000:
@@ -166,12 +166,10 @@ func (d Draft) ByRole(role catalog.Role) []Choice {
 	return slices.DeleteFunc(slices.Clone(d.Choices), func(c Choice) bool { return c.Role != role })
 }
 
-// published says that there is something to publish: a table needs a quasi-identifying
-// column.
+// published reports whether the table can be published: it needs a quasi-identifying column.
 func (d Draft) published() bool { return len(d.ByRole(catalog.QuasiIdentifying)) > 0 }
 
-// options say what a hierarchy can be told beside its kind, where the kind comes
-// up first.
+// options are comments on the further settings of a hierarchy, at the first column of its kind.
 var options = map[hierarchy.Kind][]string{
 	hierarchy.Prefix: {"at most three characters, else two: {kind: prefix, keep: [3, 2]}"},
 	hierarchy.Categorical: {

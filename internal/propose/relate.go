@@ -68,8 +68,8 @@ func singular(one, many string) bool {
 	return strings.HasSuffix(one, "y") && strings.TrimSuffix(one, "y")+"ies" == many
 }
 
-// relate finds what tables tell of persons through others: those that have a column
-// referring to a table of persons, and those that refer to these in turn.
+// relate finds the tables that have personal data through references: those with a column that
+// refers to a table of persons, and those that refer to these in turn.
 func relate(found []*finding) {
 	at := make(map[catalog.Name]*finding, len(found))
 	for _, f := range found {

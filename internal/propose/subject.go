@@ -5,7 +5,7 @@ import "fmt"
 // Subject is a column that may tell which person a record is about.
 type Subject struct {
 	Column string
-	// Why says it to the operator.
+	// Why gives the operator the reason.
 	Why string
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/kproxy/kproxy/internal/propose/pattern"
 )
 
-// Table is a table as it was found.
+// Table describes a table of a database.
 type Table struct {
 	Name    catalog.Name
 	Columns []Column
@@ -31,16 +31,16 @@ var others = map[catalog.Kind]string{
 	catalog.KindForeignTable: "not a table: where a foreign table leads can be changed at any time; copy its rows into a table and protect that",
 }
 
-// Verdict is what is proposed for a table.
+// Verdict says how a table should be treated.
 type Verdict int
 
 // The verdicts.
 const (
-	// LeaveOut neither publishes it nor lets clients read it.
+	// LeaveOut neither publishes the table nor lets clients read it.
 	LeaveOut Verdict = iota
-	// Protect publishes it anonymized.
+	// Protect publishes the table anonymized.
 	Protect
-	// Readable lets clients read it as it is: it says nothing of any person.
+	// Readable lets clients read the table as it is, since it has no personal data.
 	Readable
 )
 
@@ -54,19 +54,19 @@ func (v Verdict) String() string {
 	return verdictNames[v]
 }
 
-// Proposal is what is proposed for a table.
+// Proposal is the verdict on a table, with its reasons.
 type Proposal struct {
 	Table   catalog.Name
 	Verdict Verdict
 	Why     string
 	// Draft is its policy; of a protected table only.
 	Draft Draft
-	// About is the table of the persons whom it tells of, itself where it is that one; the
-	// zero Name where there are none.
+	// About is the table of the persons whose data it has, which can be itself; the zero Name
+	// if it has no personal data.
 	About catalog.Name
 }
 
-// finding is what is known of a table on the way to a proposal.
+// finding is what is known of a table before a proposal.
 type finding struct {
 	*Table
 	// evidence are the things of persons that it has, in the order of concepts; named are
@@ -138,7 +138,7 @@ func look(t *Table) *finding {
 	return f
 }
 
-// doubt notes what in a column keeps a table from being read as it is.
+// doubt records why a column prevents a table from being read as it is.
 func (f *finding) doubt(c Column, n counts, concept *concept) {
 	switch textual := isText(c.Type); {
 	case f.unsafe != "":
@@ -157,7 +157,7 @@ func (f *finding) doubt(c Column, n counts, concept *concept) {
 // refer to it.
 const lookup = 10_000
 
-// propose makes the verdict.
+// propose returns the verdict.
 func (f *finding) propose() Proposal {
 	p := Proposal{Table: f.Name, About: f.about}
 	leave := func(format string, arguments ...any) Proposal {
@@ -225,7 +225,7 @@ func (f *finding) protect(p Proposal) Proposal {
 	return p
 }
 
-// samePersons tells tables about the same persons of each other.
+// samePersons adds notes to tables about the same persons that name the other tables.
 func samePersons(proposals []Proposal) {
 	for i, p := range proposals {
 		if p.Verdict != Protect || p.About == (catalog.Name{}) {

@@ -46,7 +46,7 @@ func Section(drafts []Draft) string {
 // writer writes YAML line by line.
 type writer struct {
 	strings.Builder
-	shown   map[hierarchy.Kind]bool // whose options have been told of
+	shown   map[hierarchy.Kind]bool // whose options have been written
 	settled bool
 }
 
@@ -154,8 +154,8 @@ func (w *writer) column(c Choice) {
 	}
 }
 
-// option tells of other hierarchies of a kind: in full where the kind comes up first, and
-// in a draft that is in force of each column what would fit its values.
+// option writes a comment on other hierarchies of a kind: in full at the first column of the kind,
+// and in a draft that is in force, for each column, those that would fit its values.
 func (w *writer) option(c Choice) {
 	switch first := !w.shown[c.Spec.Kind]; {
 	case first && c.Option != "":

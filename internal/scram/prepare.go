@@ -14,10 +14,10 @@ var prohibited = []stringprep.Set{
 	stringprep.TableC6, stringprep.TableC7, stringprep.TableC8, stringprep.TableC9, stringprep.TableA1,
 }
 
-// Prepare normalizes a password as PostgreSQL and libpq do (pg_saslprep), who must agree
-// with each other on each byte. They depart from SASLprep (RFC 4013): what is prohibited
-// is looked for before normalization, not after; and a password that is not UTF-8, has
-// something prohibited, or would have nothing left, is taken as it is.
+// Prepare normalizes a password as PostgreSQL and libpq do (pg_saslprep), with which the result
+// must agree in each byte. They differ from SASLprep (RFC 4013): they look for prohibited
+// characters before normalization, not after, and take a password as it is if it is not
+// UTF-8, has prohibited characters, or would become empty.
 func Prepare(password string) string {
 	if isASCII(password) || !utf8.ValidString(password) {
 		return password
@@ -64,9 +64,8 @@ func hasProhibited(text []rune) bool {
 	return false
 }
 
-// mixesDirections tells whether a text with characters that are written from right to
-// left has any of the other direction, or does not begin and end with one (RFC 3454,
-// section 6).
+// mixesDirections reports whether a text with right-to-left characters also has left-to-right
+// ones, or does not begin and end with a right-to-left one (RFC 3454, section 6).
 func mixesDirections(text []rune) bool {
 	rightToLeft, leftToRight := false, false
 	for _, r := range text {

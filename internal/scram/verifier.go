@@ -1,6 +1,6 @@
-// Package scram keeps what a server checks passwords with: SCRAM-SHA-256
-// verifiers in the form that PostgreSQL stores (RFC 5802, RFC 7677; PostgreSQL,
-// chapter pg_authid). The exchange itself is a library's.
+// Package scram makes and parses SCRAM-SHA-256 verifiers in the form that PostgreSQL
+// stores (RFC 5802, RFC 7677; PostgreSQL, chapter pg_authid). A library implements the
+// exchange itself.
 package scram
 
 import (
@@ -21,7 +21,7 @@ const (
 	// MinIterations is RFC 7677's minimum and PostgreSQL's default
 	// (SCRAM_SHA_256_DEFAULT_ITERATIONS).
 	MinIterations = 4096
-	// MaxIterations bounds what a client is made to compute.
+	// MaxIterations bounds the work that a client has to do.
 	MaxIterations = 10_000_000
 
 	// SaltBytes is the length of the salts that New and PostgreSQL make

@@ -8,49 +8,58 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// checkAttributes asks of each generalized column whether it is true of every
-// member of its class, and no more exact than its hierarchy allows. NULL is always
-// true: it says that a value is missing or hidden.
+// checkAttributes checks that each generalized column is true of every member of its
+// class, and no more exact than its hierarchy allows. NULL is always true: it says that a
+// value is missing or hidden.
 func (t *table) checkAttributes() error {
-	for _, c := range t.publication.Columns {
+	for _, c := range t.relations.publication.Columns {
 		if !c.Generalized() {
 			continue
 		}
-		var err error
-		spec := t.publication.Attributes[c.Attribute].Spec
-		switch {
-		case c.Part == catalog.Range:
-			err = t.checkRange(c, spec)
-		case c.Part == catalog.Representative:
-			err = t.checkRepresentative(c, spec)
-		case spec.Kind == hierarchy.Prefix:
-			err = t.checkPrefix(c, spec)
-		case spec.Kind == hierarchy.Ordered:
-			err = t.checkOrdered(c, spec)
-		default:
-			err = t.checkLabel(c, spec)
+		check := attributeCheck{
+			table: t, relations: &t.relations, column: c, source: t.relations.source(c),
+			spec: t.relations.publication.Attributes[c.Attribute].Spec, class: t.relations.partOf(c.Attribute).class,
 		}
-		if err != nil {
+		if err := check.run(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *table) source(c catalog.PublishedColumn) catalog.Column {
-	column, _ := t.publication.Relation.Column(c.Source)
-	return column
+// attributeCheck checks one generalized column.
+type attributeCheck struct {
+	table     *table
+	relations *relations
+	column    catalog.PublishedColumn
+	source    catalog.Column
+	spec      hierarchy.Spec
+	class     string // the quoted column with the number of the class
 }
 
-// members adds a check of a condition on g.shown, the published value, for every
-// record r of the class that is published as it is. A NULL among the records makes any claim false.
-func (t *table) members(c catalog.PublishedColumn, check, condition string, arguments ...any) error {
-	class := t.partOf(c.Attribute).class
+func (a attributeCheck) run() error {
+	switch {
+	case a.column.Part == catalog.Range:
+		return a.checkRange()
+	case a.column.Part == catalog.Representative:
+		return a.checkRepresentative()
+	case a.spec.Kind == hierarchy.Prefix:
+		return a.checkPrefix()
+	case a.spec.Kind == hierarchy.Ordered:
+		return a.checkOrdered()
+	default:
+		return a.checkLabel()
+	}
+}
+
+// members adds a check of a condition on g.shown, the published value, for every record r
+// of the class that is published as it is now. A NULL in a record violates every condition.
+func (a attributeCheck) members(check, condition string, arguments ...any) error {
 	query := fmt.Sprintf("SELECT 'class ' || g.class || ': ' || count(*) || ' records'"+
 		" FROM (SELECT DISTINCT l.%s AS class, %s AS shown FROM %s l) g JOIN %s r ON r.%s = g.class"+
 		" WHERE %s AND CASE WHEN g.shown IS NULL THEN false WHEN %s IS NULL THEN true ELSE NOT coalesce(%s, false) END GROUP BY g.class",
-		class, quoted("l", c.Name), t.release, t.records, class, t.asPublished("r"), quoted("r", c.Source), condition)
-	return t.violations(check, query, arguments...)
+		a.class, quoted("l", a.column.Name), a.relations.release, a.relations.records, a.class, a.relations.asPublished("r"), quoted("r", a.column.Source), condition)
+	return a.table.violations(check, query, arguments...)
 }
 
 // element converts a value of the source column to the element type of a range.
@@ -66,44 +75,44 @@ func element(source catalog.Column, rangeType, expression string) string {
 	}[rangeType]
 }
 
-// checkPrefix wants a label to be the value itself or a masked beginning of it,
-// of no more characters than may be kept.
-func (t *table) checkPrefix(c catalog.PublishedColumn, spec hierarchy.Spec) error {
-	raw := text(t.source(c), quoted("r", c.Source))
-	if len(spec.Keep) == 0 {
-		return t.members(c, isTrue(c), fmt.Sprintf(
+// checkPrefix checks that a label is the value itself, or a masked prefix of it with no
+// more characters than the policy keeps.
+func (a attributeCheck) checkPrefix() error {
+	raw := text(a.source, quoted("r", a.column.Source))
+	if len(a.spec.Keep) == 0 {
+		return a.members(a.isTrue(), fmt.Sprintf(
 			`g.shown COLLATE "C" IN ('*', %[1]s) OR right(g.shown, 1) = '*' AND starts_with(%[1]s, rtrim(g.shown, '*'))`, raw))
 	}
-	return t.members(c, isTrue(c), fmt.Sprintf(
+	return a.members(a.isTrue(), fmt.Sprintf(
 		`g.shown = '*' OR g.shown COLLATE "C" = %[1]s AND char_length(g.shown) <= %[2]d`+
 			` OR EXISTS (SELECT FROM unnest($1::int[]) AS k WHERE left(g.shown, k) COLLATE "C" = left(%[1]s, k) AND char_length(%[1]s) >= k AND substr(g.shown, k + 1) ~ '^[*]+$')`,
-		raw, spec.Keep[0]), spec.Keep)
+		raw, a.spec.Keep[0]), a.spec.Keep)
 }
 
-// checkOrdered wants a label to be the value itself, or a range of the policy's
-// order, "low..high", that it lies in.
-func (t *table) checkOrdered(c catalog.PublishedColumn, spec hierarchy.Spec) error {
-	raw := text(t.source(c), quoted("r", c.Source))
+// checkOrdered checks that a label is the value itself, or a range "low..high" of the
+// policy's order that contains it.
+func (a attributeCheck) checkOrdered() error {
+	raw := text(a.source, quoted("r", a.column.Source))
 	rank := func(label string) string { return "array_position($1::text[], " + label + ")" }
-	return t.members(c, isTrue(c), fmt.Sprintf(`g.shown = '*' OR %s BETWEEN %s AND %s`,
+	return a.members(a.isTrue(), fmt.Sprintf(`g.shown = '*' OR %s BETWEEN %s AND %s`,
 		rank(raw), rank("split_part(g.shown, '..', 1)"),
-		rank("CASE WHEN strpos(g.shown, '..') > 0 THEN split_part(g.shown, '..', 2) ELSE g.shown END")), spec.Order)
+		rank("CASE WHEN strpos(g.shown, '..') > 0 THEN split_part(g.shown, '..', 2) ELSE g.shown END")), a.spec.Order)
 }
 
-// checkLabel wants a label to be the value itself, an ancestor of it in the
-// policy's taxonomy, if there is one, or the root.
-func (t *table) checkLabel(c catalog.PublishedColumn, spec hierarchy.Spec) error {
-	raw := text(t.source(c), quoted("r", c.Source))
-	ancestors, members := ancestry(spec.Taxonomy)
-	return t.members(c, isTrue(c), fmt.Sprintf(
+// checkLabel checks that a label is the value itself, an ancestor of it in the policy's
+// taxonomy, if there is one, or the root.
+func (a attributeCheck) checkLabel() error {
+	raw := text(a.source, quoted("r", a.column.Source))
+	ancestors, members := ancestry(a.spec.Taxonomy)
+	return a.members(a.isTrue(), fmt.Sprintf(
 		`g.shown COLLATE "C" IN ('*', %[1]s) OR (g.shown, %[1]s) IN (SELECT a COLLATE "C", m COLLATE "C" FROM unnest($1::text[], $2::text[]) AS t(a, m))`, raw),
 		ancestors, members)
 }
 
-func isTrue(c catalog.PublishedColumn) string { return c.Name + " is true of every value" }
+func (a attributeCheck) isTrue() string { return a.column.Name + " is true of every value" }
 
-// text is a value in its type's output form, which is the one that arrives by
-// replication. Casts of boolean and of char(n) give another.
+// text is a value in the output form of its type, as replication sends it. Casts of
+// boolean and char(n) give another form.
 func text(source catalog.Column, expression string) string {
 	if source.BaseType == "text" || source.BaseType == "varchar" {
 		return expression + `::text COLLATE "C"`
@@ -111,8 +120,7 @@ func text(source catalog.Column, expression string) string {
 	return "format('%s', " + expression + `) COLLATE "C"`
 }
 
-// ancestry lists every label above another one in a taxonomy, beside that other
-// one.
+// ancestry lists all pairs of an ancestor and a descendant in a taxonomy.
 func ancestry(taxonomy []hierarchy.Node) (ancestors, members []string) {
 	pending := slices.Clone(taxonomy)
 	above := make([][]string, len(pending))

@@ -7,10 +7,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Where persons have several values, a diversity is asked of every choice of one value
-// for each of them. Groups that are not diverse when the most frequent values are taken as
-// if nobody had two of them are suspects. Of these it is looked for a choice that
-// violates: what it needs is a few values, taken in the order of their frequencies.
+// If persons have several values, every choice of one value for each of them must be
+// diverse. Suspects are groups that are not diverse if the most frequent values are taken as
+// though each person had one. For these, the query searches for a choice that violates the
+// constraint: a few values, taken in the order of their frequencies, suffice.
 //
 //	values: suspect id, size, rank, n, and which n persons have the value, by number
 const held = `, numbering AS (SELECT dense_rank() OVER (ORDER BY %[1]s) AS id, v, who FROM rows),
@@ -30,10 +30,10 @@ const taken = `taken AS (SELECT id, size, rank AS last, 1 AS number, n AS most, 
   WHERE s.number < %[1]d AND cardinality(s.persons) + v.n * (%[1]d - s.number) >= s.size - %[2]s)
 `
 
-// descents are choices that fill places from the largest to the smallest: place after
-// place by everybody who has a value and is in none yet. Entropy is that of the places so
-// far; what is left adds the more the smaller the next place is. Equal places are filled
-// in the order of the values. Once a place has one person, all that are left do.
+// descents are choices that fill places from the largest to the smallest, each with all
+// persons who have its value and no place yet. Entropy is that of the places so far; the
+// rest adds more the smaller the next place is. Equal places are filled in the order of the
+// values. After a place of one person, all further places have one.
 const descents = `descents AS (SELECT DISTINCT id, size, ARRAY[]::bigint[] AS persons, 0::bigint AS rank, size AS last, size AS free, 0::float8 AS entropy FROM values
   UNION ALL SELECT s.id, s.size, s.persons || place.persons, v.rank, place.n, CASE WHEN place.n = 1 THEN 0 ELSE s.free - place.n END,
     s.entropy + CASE WHEN place.n = 1 THEN s.free ELSE place.n END::float8 / s.size * ln(s.size::float8 / place.n)
@@ -43,8 +43,8 @@ const descents = `descents AS (SELECT DISTINCT id, size, ARRAY[]::bigint[] AS pe
     AND s.entropy + s.free::float8 / s.size * ln(s.size::float8 / place.n) < ln(%[1]s::float8) - %[2]s)
 `
 
-// choiceQuery goes on after a tally with the groups that violate a diversity.
-func (t *table) choiceQuery(c privacy.Spec, p part) string {
+// choiceQuery follows a tally and selects the groups that violate a diversity.
+func (g groups) choiceQuery(c privacy.Spec) string {
 	suspects, search, verdict := "", "", ""
 	switch c.Model {
 	case privacy.DistinctL:
@@ -63,5 +63,5 @@ func (t *table) choiceQuery(c privacy.Spec, p part) string {
 		search = fmt.Sprintf(descents, decimal(c.L), tolerance)
 		verdict = fmt.Sprintf("' have values of too little entropy' FROM descents WHERE free = 0 AND entropy < ln(%s::float8) - %s GROUP BY id, size", decimal(c.L), tolerance)
 	}
-	return fmt.Sprintf(held, strings.Join(t.groupNames(p.columns), ", "), suspects) + search + t.group() + verdict
+	return fmt.Sprintf(held, strings.Join(g.names(), ", "), suspects) + search + g.describe() + verdict
 }

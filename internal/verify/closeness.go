@@ -15,14 +15,13 @@ const masses = `, mass AS (SELECT id, size, sum(n)::float8 AS mass FROM counted 
 overall AS (SELECT sum(n)::float8 AS mass FROM whole),
 `
 
-// distant are the groups whose Earth Mover's Distance from all rows exceeds t:
-// that of the distributions, and beside it how much the numbers of values for
-// each person differ.
+// distant are the groups whose Earth Mover's Distance from all rows exceeds t: the distance
+// of the distributions, plus the difference between the numbers of values for each person.
 const distant = `SELECT 'a group of ' || size || ' %[1]s is at a distance of ' || round(d::numeric, 4) FROM (
   SELECT m.size, m.mass / m.size * moved.moved + abs(m.mass / m.size - o.mass / t.n) AS d
   FROM mass m JOIN moved USING (id), overall o, total t) g WHERE d > %[2]s + %[3]s`
 
-// movedEqually is half the sum of the differences: what a group has too much of.
+// movedEqually is half the sum of the differences, which is the excess of a group.
 const movedEqually = `moved AS (SELECT id, sum(greatest(c.n / m.mass - w.n / o.mass, 0)) AS moved
   FROM counted c JOIN mass m USING (id) JOIN whole w USING (v), overall o GROUP BY id)
 `
@@ -59,8 +58,8 @@ moved AS (SELECT id, sum(greatest(h.share - d.share, 0)) / %[1]d AS moved FROM h
 `
 
 // closenessQuery is sensitiveQuery for t-closeness.
-func (t *table) closenessQuery(c privacy.Spec, column catalog.Column, p part) (query string, arguments []any) {
-	arrangement := t.arrangement(c.Of)
+func (g groups) closenessQuery(c privacy.Spec, column catalog.Column) (query string, arguments []any) {
+	arrangement := g.arrangement(c.Of)
 	x, moved := "NULL::text", movedEqually
 	switch c.Distance {
 	case privacy.OrderedDistance:
@@ -70,12 +69,12 @@ func (t *table) closenessQuery(c privacy.Spec, column catalog.Column, p part) (q
 		l := lineageOf(arrangement.Taxonomy)
 		moved, arguments = fmt.Sprintf(movedWithin, l.height), []any{l.labels, l.depths, l.nodes}
 	}
-	return t.tally(column, x, p) + masses + moved + fmt.Sprintf(distant, t.unit(), decimal(c.T), tolerance), arguments
+	return g.tally(column, x) + masses + moved + fmt.Sprintf(distant, g.unit(), decimal(c.T), tolerance), arguments
 }
 
 // arrangement is the order or the taxonomy of a sensitive column's values.
-func (t *table) arrangement(name string) hierarchy.Spec {
-	for _, s := range t.publication.Sensitive {
+func (g groups) arrangement(name string) hierarchy.Spec {
+	for _, s := range g.relations.publication.Sensitive {
 		if s.Column == name && s.Spec != nil {
 			return *s.Spec
 		}
@@ -83,8 +82,8 @@ func (t *table) arrangement(name string) hierarchy.Spec {
 	return hierarchy.Spec{}
 }
 
-// place is what a column's values are ordered by: their rank in the order that
-// the policy gives, or they themselves; NULL for what has no place.
+// place is the expression that orders a column's values: their rank in the policy's order,
+// or the value itself; NULL for values without a place.
 func place(column catalog.Column, expression string, spec hierarchy.Spec) (x string, arguments []any) {
 	switch {
 	case spec.Kind == hierarchy.Ordered:

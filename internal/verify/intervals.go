@@ -9,25 +9,25 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// checkRange wants a range to hold every value of its class, and to be an
-// interval of the policy's grid or calendar where it has one.
-func (t *table) checkRange(c catalog.PublishedColumn, spec hierarchy.Spec) error {
-	holds := fmt.Sprintf("g.shown @> %s", element(t.source(c), c.Type, quoted("r", c.Source)))
-	if err := t.members(c, "every value lies within "+c.Name, holds); err != nil {
+// checkRange checks that a range contains every value of its class, and is an interval of
+// the policy's grid or calendar, if it has one.
+func (a attributeCheck) checkRange() error {
+	holds := fmt.Sprintf("g.shown @> %s", element(a.source, a.column.Type, quoted("r", a.column.Source)))
+	if err := a.members("every value lies within "+a.column.Name, holds); err != nil {
 		return err
 	}
 	var fits string
 	switch {
-	case len(spec.Steps) > 0:
-		fits = onGrid(spec, c.Type)
-	case len(spec.Units) > 0:
-		fits = onCalendar(spec)
+	case len(a.spec.Steps) > 0:
+		fits = onGrid(a.spec, a.column.Type)
+	case len(a.spec.Units) > 0:
+		fits = onCalendar(a.spec)
 	default:
 		return nil
 	}
-	return t.violations(c.Name+" is an interval of the policy", fmt.Sprintf(
+	return a.table.violations(a.column.Name+" is an interval of the policy", fmt.Sprintf(
 		"SELECT 'class ' || class FROM (SELECT DISTINCT l.%s AS class, %s AS shown FROM %s l) g WHERE shown IS NOT NULL AND NOT coalesce(%s, false)",
-		t.partOf(c.Attribute).class, quoted("l", c.Name), t.release, fits))
+		a.class, quoted("l", a.column.Name), a.relations.release, fits))
 }
 
 // onGrid compares a range with the grid. Ranges of whole numbers end before the
@@ -76,10 +76,10 @@ func monthNumber(at string) string {
 	return fmt.Sprintf("((extract(year FROM %[1]s) + (extract(year FROM %[1]s) < 0)::int) * 12 + extract(month FROM %[1]s) - 1)::int", at)
 }
 
-// onCalendar compares a range with the calendar, in UTC. It ends before the next
-// unit: a range of dates says so itself, of points in time the last microsecond
-// belongs to it. Far from now, where bounds of points in time are widened to
-// what a float64 can hold, they are taken as they are.
+// onCalendar compares a range with the calendar, in UTC. A range ends before the next unit:
+// ranges of dates exclude their upper bound, ranges of points in time include the last
+// microsecond. Far from now, bounds of points in time are widened to what a float64 can
+// hold, and are not checked.
 func onCalendar(spec hierarchy.Spec) string {
 	from := "lower(shown)::timestamp"
 	to := "(upper(shown)::timestamp + CASE WHEN upper_inc(shown) THEN interval '1 us' ELSE interval '0' END)"
@@ -93,50 +93,49 @@ func onCalendar(spec hierarchy.Spec) string {
 	return fits
 }
 
-// checkRepresentative wants the representative inside of the published range,
-// or, where none is published, between the least and the greatest value of the
-// class, or in one interval of the policy with them. Numbers are compared as
-// float8 there: the midpoint of whole numbers beyond 2^53 is no better.
-func (t *table) checkRepresentative(c catalog.PublishedColumn, spec hierarchy.Spec) error {
-	check := c.Name + " lies among the values of its class"
-	class := t.partOf(c.Attribute).class
-	for _, bounds := range t.publication.Columns {
-		if bounds.Part == catalog.Range && bounds.Source == c.Source {
-			if err := t.checkMiddle(c, bounds, spec); err != nil {
+// checkRepresentative checks that the representative is in the published range. Without a
+// range, it must be between the least and the greatest value of the class, or in one interval
+// of the policy with them. Numbers are then compared as float8, as the midpoint of whole
+// numbers beyond 2^53 is no more exact.
+func (a attributeCheck) checkRepresentative() error {
+	check := a.column.Name + " lies among the values of its class"
+	for _, bounds := range a.relations.publication.Columns {
+		if bounds.Part == catalog.Range && bounds.Source == a.column.Source {
+			if err := a.checkMiddle(bounds); err != nil {
 				return err
 			}
-			return t.violations(check, fmt.Sprintf("SELECT 'class ' || l.%[1]s || ': ' || count(*) || ' rows' FROM %[2]s l"+
+			return a.table.violations(check, fmt.Sprintf("SELECT 'class ' || l.%[1]s || ': ' || count(*) || ' rows' FROM %[2]s l"+
 				" WHERE l.%[1]s IS NOT NULL AND ((%[3]s IS NULL) <> (%[4]s IS NULL) OR NOT %[4]s @> %[5]s) GROUP BY l.%[1]s",
-				class, t.release, quoted("l", c.Name), quoted("l", bounds.Name), element(t.source(c), bounds.Type, quoted("l", c.Name))))
+				a.class, a.relations.release, quoted("l", a.column.Name), quoted("l", bounds.Name), element(a.source, bounds.Type, quoted("l", a.column.Name))))
 		}
 	}
 	cast, among := "::float8", "g.shown BETWEEN e.least AND e.greatest"
-	switch base := t.source(c).BaseType; {
+	switch base := a.source.BaseType; {
 	case slices.Contains([]string{"date", "timestamp", "timestamptz"}, base):
 		cast = ""
-		if len(spec.Units) > 0 {
-			among = sameUnit(spec)
+		if len(a.spec.Units) > 0 {
+			among = sameUnit(a.spec)
 		}
-	case len(spec.Steps) > 0:
-		cast, among = "::numeric", sameStep(spec)
+	case len(a.spec.Steps) > 0:
+		cast, among = "::numeric", sameStep(a.spec)
 		if base == "float4" || base == "float8" {
 			cast = "::text::numeric"
 		}
 	}
-	shown, raw := quoted("l", c.Name)+cast, quoted("r", c.Source)+cast
+	shown, raw := quoted("l", a.column.Name)+cast, quoted("r", a.column.Source)+cast
 	known := "true"
-	if t.isGuarded() {
-		known = "e.n = g.n" // else it may stand among values that are gone
+	if a.relations.isGuarded() {
+		known = "e.n = g.n" // else it may be among values of deleted records
 	}
-	return t.violations(check, fmt.Sprintf("SELECT 'class ' || g.class || ' of ' || e.n || ' records'"+
+	return a.table.violations(check, fmt.Sprintf("SELECT 'class ' || g.class || ' of ' || e.n || ' records'"+
 		" FROM (SELECT l.%[1]s AS class, %[2]s AS shown, count(*) AS n FROM %[3]s l GROUP BY 1, 2) g"+
 		" JOIN (SELECT r.%[1]s AS class, min(%[4]s) AS least, max(%[4]s) AS greatest, count(*) AS n, count(%[4]s) AS known FROM %[5]s r WHERE %[7]s GROUP BY 1) e"+
 		" ON e.class = g.class AND %[8]s WHERE g.shown IS NOT NULL AND (e.known < e.n OR NOT (%[6]s))",
-		class, shown, t.release, raw, t.records, among, t.asPublished("r"), known))
+		a.class, shown, a.relations.release, raw, a.relations.records, among, a.relations.asPublished("r"), known))
 }
 
-// sameStep says that g.shown, e.least and e.greatest lie in one interval of the
-// grid.
+// sameStep is the condition that one interval of the grid contains g.shown, e.least and
+// e.greatest.
 func sameStep(spec hierarchy.Spec) string {
 	number := func(value string) string {
 		return fmt.Sprintf("floor((%s - %s) / step)", value, decimal(spec.Origin))
@@ -145,7 +144,7 @@ func sameStep(spec hierarchy.Spec) string {
 		steps(spec), number("g.shown"), number("e.least"), number("e.least"), number("e.greatest"))
 }
 
-// sameUnit says the same of the calendar, in UTC.
+// sameUnit is the same condition for the calendar, in UTC.
 func sameUnit(spec hierarchy.Spec) string {
 	number := func(value string) string {
 		value += "::timestamp"

@@ -4,27 +4,25 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// checkMiddle wants the value beside a published interval of the policy to be its
-// middle: any other one could be a member's own. Without fixed intervals, the
-// range itself tells members' values. What lies beyond the column's type is
-// replaced by the type's end.
-func (t *table) checkMiddle(c, bounds catalog.PublishedColumn, spec hierarchy.Spec) error {
-	if len(spec.Steps) == 0 && len(spec.Units) == 0 {
+// checkMiddle checks that the value published with an interval of the policy is the middle
+// of it: any other value could be a member's own. Without fixed intervals, the range itself
+// shows values of members. A middle beyond the column's type is replaced by the type's end.
+func (a attributeCheck) checkMiddle(bounds catalog.PublishedColumn) error {
+	if len(a.spec.Steps) == 0 && len(a.spec.Units) == 0 {
 		return nil
 	}
-	shown, interval := quoted("l", c.Name), quoted("l", bounds.Name)
-	return t.violations(c.Name+" is the middle of "+bounds.Name, fmt.Sprintf(
+	shown, interval := quoted("l", a.column.Name), quoted("l", bounds.Name)
+	return a.table.violations(a.column.Name+" is the middle of "+bounds.Name, fmt.Sprintf(
 		"SELECT 'class ' || l.%[1]s || ': ' || count(*) || ' rows' FROM %[2]s l WHERE %[3]s IS NOT NULL AND NOT lower_inf(%[4]s) AND NOT upper_inf(%[4]s) AND NOT (%[5]s) GROUP BY l.%[1]s",
-		t.partOf(c.Attribute).class, t.release, shown, interval, isMiddle(shown, interval, bounds.Type, c.Type)))
+		a.class, a.relations.release, shown, interval, isMiddle(shown, interval, bounds.Type, a.column.Type)))
 }
 
-// isMiddle is a condition on the value and the interval that it stands beside.
-// Days and whole numbers are rounded down; points in time, and numbers of a scale,
-// to what the column's type holds.
+// isMiddle is the condition that the value is the middle of the interval. Days and whole
+// numbers are rounded down; points in time and numbers with a scale are rounded to the
+// column's type.
 func isMiddle(shown, interval, rangeType, sqlType string) string {
 	lower, upper := fmt.Sprintf("lower(%s)", interval), fmt.Sprintf("upper(%s)", interval)
 	middle := fmt.Sprintf("((%s::numeric + %s::numeric) / 2)", lower, upper)

@@ -2,14 +2,13 @@ package verify
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// part is a set of quasi-identifiers by which the rows are divided into classes,
-// apart from the other parts: those that constraints tie together.
+// part is a set of quasi-identifiers that constraints tie together. Its classes divide the
+// rows independently of other parts.
 type part struct {
 	// class is the quoted column with a class's number.
 	class string
@@ -17,8 +16,8 @@ type part struct {
 	columns []catalog.PublishedColumn
 }
 
-// partsOf divides the quasi-identifiers, in the order of the first of each part.
-// It does not ask what the release was made by, which could be wrong.
+// partsOf divides the quasi-identifiers, in the order of the first of each part. It does not
+// use the parts that the release was made with, which could be wrong.
 func partsOf(p catalog.Publication) []part {
 	tied := make([]int, len(p.Attributes)) // the least index that an attribute is tied to
 	for a := range tied {
@@ -75,16 +74,6 @@ func attributesOver(p catalog.Publication, c privacy.Spec) []int {
 	return over
 }
 
-// partOf is the part of these attributes, of which a constraint makes one part.
-func (t *table) partOf(attributes ...int) part {
-	for _, p := range t.parts {
-		if slices.ContainsFunc(p.columns, func(c catalog.PublishedColumn) bool { return slices.Contains(attributes, c.Attribute) }) {
-			return p
-		}
-	}
-	return t.parts[0]
-}
-
 // sources are the part's quasi-identifying columns.
 func (p part) sources() []string {
 	var names []string
@@ -96,26 +85,8 @@ func (p part) sources() []string {
 	return names
 }
 
-// named adds the part to a check's name, where there are several.
-func (t *table) named(check string, p part) string {
-	if len(t.parts) == 1 {
-		return check
-	}
-	return check + ", over " + strings.Join(p.sources(), ", ")
-}
-
-// inClasses is the condition that a record of the store, or a row of the release,
-// has a class in every part.
-func (t *table) inClasses(alias string) string {
-	conditions := make([]string, len(t.parts))
-	for i, p := range t.parts {
-		conditions[i] = alias + "." + p.class + " IS NOT NULL"
-	}
-	return strings.Join(conditions, " AND ")
-}
-
-// listed are the columns behind an alias; a constant where there is none, so that
-// all rows are alike.
+// listed are the columns behind an alias; a constant if there are none, so that all rows
+// are one group.
 func listed(columns []catalog.PublishedColumn, alias string) []string {
 	if len(columns) == 0 {
 		return []string{"NULL::text"}

@@ -3,7 +3,6 @@ package verify
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
@@ -15,11 +14,10 @@ import (
 //	counted: id of the group, v, n, size of the group, left and rank
 //	whole:   v, x, n; total: n of all rows
 //
-// Where persons are counted, n is the number of those who have the value at all,
-// so the n of a group can add up to more than its size. Left is what remains of n
-// when the more frequent values have taken theirs. No choice of one value for each
-// person is less diverse, so groups that are diverse by it are; of others choices.go
-// asks what persons have in common.
+// If persons are counted, n is the number of persons who have the value at all, so the n of a
+// group can add up to more than its size. Left is the rest of n after the more frequent
+// values have taken their persons. No choice of one value for each person is less diverse,
+// so groups that are diverse by left are diverse; choices.go examines the others.
 const tallied = `WITH RECURSIVE rows AS (%[1]s),
 tally AS (SELECT %[2]s, v, grouping(v) AS total, %[3]s AS n FROM rows GROUP BY GROUPING SETS ((%[2]s, v), (%[2]s))),
 numbered AS (SELECT dense_rank() OVER (ORDER BY %[2]s) AS id, v, total, n FROM tally),
@@ -32,16 +30,16 @@ whole AS (SELECT v, min(x) AS x, %[3]s AS n FROM rows GROUP BY v),
 total AS (SELECT %[3]s AS n FROM rows)
 `
 
-// Comparisons in floating point leave this much to rounding. Bounds that are
-// fractions of counts are compared exactly.
+// tolerance is the rounding error that comparisons in floating point allow. Bounds that
+// are fractions of counts are compared exactly.
 const tolerance = "1e-9"
 
 // sensitiveQuery is a query for the groups of the part's columns that violate a
 // constraint on a sensitive column.
-func (t *table) sensitiveQuery(c privacy.Spec, p part) (query string, arguments []any) {
-	column, _ := t.publication.Relation.Column(c.Of)
-	if t.hasSubject() && (c.Model == privacy.DistinctL || c.Model == privacy.EntropyL || c.Model == privacy.RecursiveCL) {
-		return t.tally(column, "NULL::text", p) + t.choiceQuery(c, p), nil
+func (g groups) sensitiveQuery(c privacy.Spec) (query string, arguments []any) {
+	column, _ := g.relations.publication.Relation.Column(c.Of)
+	if g.relations.hasSubject() && (c.Model == privacy.DistinctL || c.Model == privacy.EntropyL || c.Model == privacy.RecursiveCL) {
+		return g.tally(column, "NULL::text") + g.choiceQuery(c), nil
 	}
 	verdict := ""
 	switch c.Model {
@@ -67,17 +65,9 @@ func (t *table) sensitiveQuery(c privacy.Spec, p part) (query string, arguments 
 			" GROUP BY id, size HAVING count(*) <> (SELECT count(*) FROM whole)"+
 			" OR max(abs(ln(counted.n::float8 * t.n / (size::float8 * w.n)))) >= %s + %s", decimal(c.Delta), tolerance)
 	case privacy.TClose:
-		return t.closenessQuery(c, column, p)
+		return g.closenessQuery(c, column)
 	}
-	return t.tally(column, "NULL::text", p) + t.group() + verdict, arguments
-}
-
-// group begins the description of a group, by its size.
-func (t *table) group() string { return "SELECT 'a group of ' || size || ' " + t.unit() + "' || " }
-
-func (t *table) tally(column catalog.Column, x string, p part) string {
-	further := fmt.Sprintf(", %s AS v, %s AS x", key(column, quoted("s", column.Name)), x)
-	return fmt.Sprintf(tallied, t.rows(p, p.columns, further), strings.Join(t.groupNames(p.columns), ", "), t.counted())
+	return g.tally(column, "NULL::text") + g.describe() + verdict, arguments
 }
 
 // betaVerdict compares the gain with beta exactly, and with -ln of the value's

@@ -25,23 +25,22 @@ WHERE r.ev_class IN ($1::text::regclass, $2::text::regclass)
 
 type column struct{ name, sqlType string }
 
-// checkShape compares the columns with what the publication says and looks into
-// the published relation's definition. It reports whether the data can be read
-// by the columns' names.
+// checkShape compares the columns, and the definition of the published relation, with the
+// publication. It reports whether the data can be read by the names of columns.
 func (t *table) checkShape() (complete bool, err error) {
 	var want, shown []column // shown of the source
-	for _, c := range t.publication.Columns {
+	for _, c := range t.relations.publication.Columns {
 		want = append(want, column{c.Name, c.Type})
 		if c.Source != "" {
 			shown = append(shown, column{c.Name, c.Type})
 		}
 	}
-	published, err := t.checkColumns("exactly the published columns", t.published, want)
+	published, err := t.checkColumns("exactly the published columns", t.relations.published, want)
 	if err != nil {
 		return false, err
 	}
-	marks, places := t.marks()
-	release, err := t.checkColumns("exactly the release's columns", t.release, append(slices.Clone(marks), shown...))
+	marks, places := t.relations.marks()
+	release, err := t.checkColumns("exactly the release's columns", t.relations.release, append(slices.Clone(marks), shown...))
 	if err != nil {
 		return false, err
 	}
@@ -50,7 +49,7 @@ func (t *table) checkShape() (complete bool, err error) {
 		return false, err
 	}
 	const reads = "the published relation reads its release alone"
-	return published && release && stored, t.violations(reads, readsOf, t.published, t.release, t.packed, t.copied)
+	return published && release && stored, t.violations(reads, readsOf, t.relations.published, t.relations.release, t.relations.packed, t.relations.copied)
 }
 
 func (t *table) columns(relation string) ([]column, error) {
@@ -65,8 +64,8 @@ func (t *table) columns(relation string) ([]column, error) {
 	return columns, nil
 }
 
-// checkColumns wants exactly these columns in this order. Further ones break the
-// promise, but do not keep the data from being read.
+// checkColumns checks that the relation has exactly these columns in this order. Further
+// columns break the promise, but do not prevent reading the data.
 func (t *table) checkColumns(check, relation string, want []column) (complete bool, err error) {
 	columns, err := t.columns(relation)
 	if err != nil {
@@ -74,12 +73,8 @@ func (t *table) checkColumns(check, relation string, want []column) (complete bo
 	}
 	var problems []string
 	missing := compareColumns(columns, want, &problems)
-	wanted := map[string]bool{}
-	for _, c := range want {
-		wanted[c.name] = true
-	}
 	for _, c := range columns {
-		if !wanted[c.name] {
+		if !slices.ContainsFunc(want, func(w column) bool { return w.name == c.name }) {
 			problems = append(problems, "column "+c.name+" should not be there")
 		}
 	}
@@ -113,14 +108,14 @@ func compareColumns(columns, want []column, problems *[]string) (missing bool) {
 	return missing
 }
 
-// checkStored wants the store to hold what the release is compared with.
+// checkStored checks that the store has the columns with which the release is compared.
 func (t *table) checkStored(places []column) (complete bool, err error) {
-	columns, err := t.columns(t.records)
+	columns, err := t.columns(t.relations.records)
 	if err != nil {
 		return false, err
 	}
 	want := append([]column{{catalog.RecordColumn, "bigint"}}, places...)
-	for _, c := range t.publication.StoredColumns() {
+	for _, c := range t.relations.publication.StoredColumns() {
 		want = append(want, column{c.Name, c.Type})
 	}
 	var problems []string

@@ -1,13 +1,13 @@
 // Package verify proves from the database alone that what is published keeps
 // its promises.
 //
-// It shares with what makes the release how a policy is read (the forms of constraints
-// and hierarchies, and which columns release and store have), and nothing that gathers,
-// generalizes or counts: constraints are counted by GROUP BY over the published relations as clients see them, and the release is
-// compared row by row with the private store. Of a guarded table, whose rows can
-// show what is no more, every class is counted as it is published, and records that
-// are published as they are are compared. All checks are set-based and linear in the
-// number of records.
+// It shares the reading of a policy with the code that makes releases (the forms of
+// constraints and hierarchies, the columns of release and store), but no code that gathers,
+// generalizes or counts. It counts constraints by GROUP BY over the published relations, as
+// clients see them, and compares the release row by row with the private store. The rows of
+// a guarded table can outlive their records: its classes are counted as published, and
+// only records that are published as they are now are compared. All checks are set-based and
+// linear in the number of records.
 //
 // Entry point: [Run].
 package verify
@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,20 +32,19 @@ type Report []TableReport
 type TableReport struct {
 	Table      string `json:"table"`
 	Generation int64  `json:"generation"`
-	// Records are those in the private store, Withheld those among them that
-	// belong to no equivalence class: of a guarded table, those that wait and those
-	// that waited in vain.
+	// Records counts the private store; Withheld counts those of them in no equivalence
+	// class. In a guarded table these wait for publication, or have expired.
 	Records  int64 `json:"records"`
 	Withheld int64 `json:"withheld"`
-	// Stale are the records that are published as they were, and Ghosts the rows that
-	// stand for nobody; 0 unless the table is guarded.
+	// Stale counts records that are published with earlier values, Ghosts the rows whose
+	// records are gone; 0 unless the table is guarded.
 	Stale  int64 `json:"stale"`
 	Ghosts int64 `json:"ghosts"`
-	// Rows are those of the published relation.
+	// Rows counts the published relation.
 	Rows int64 `json:"rows"`
-	// Classes are those of all parts that are divided apart from each other.
+	// Classes counts the equivalence classes of all independent parts.
 	Classes int64 `json:"classes"`
-	// Smallest is how many records the smallest class has, or rows if the table is
+	// Smallest is the size of the smallest class in records, or in rows if the table is
 	// guarded; 0 without classes.
 	Smallest int64 `json:"smallest"`
 	Largest  int64 `json:"largest"`
@@ -67,37 +67,25 @@ type Check struct {
 
 // Passed says whether every promise was kept.
 func (t TableReport) Passed() bool {
-	for _, c := range t.Checks {
-		if !c.Passed {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Checks, func(c Check) bool { return !c.Passed })
 }
 
 // Passed says whether every promise was kept for every table.
 func (r Report) Passed() bool {
-	for _, t := range r {
-		if !t.Passed() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r, func(t TableReport) bool { return !t.Passed() })
 }
 
 // maxExamples bounds the examples of one check.
 const maxExamples = 5
 
-// begin pins what the text form of values depends on, and the names' meaning, and
-// lets grouping stay in memory.
+// begin pins the settings that the text form of values and the meaning of names depend
+// on, and lets grouping stay in memory.
 const begin = "SET LOCAL search_path = pg_catalog; SET LOCAL extra_float_digits = 1; " +
 	"SET LOCAL DateStyle = 'ISO'; SET LOCAL TimeZone = 'UTC'; SET LOCAL jit = off; SET LOCAL work_mem = '128MB'"
 
 // Run verifies the tables on one snapshot of the database. The connection is the
-// owner's, outside of a transaction. A broken promise is in the report; the
-// error is for what could not be asked.
-//
-// What is published anew meanwhile is verified as it is then.
+// owner's, outside a transaction. The report has broken promises; the error is for queries
+// that failed. If a table is published anew during a failing verification, Run starts again.
 func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (Report, error) {
 	if conn.PgConn().TxStatus() != 'I' {
 		return nil, errors.New("verifying: the connection is in the middle of a transaction")
@@ -118,7 +106,7 @@ func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication
 	}
 }
 
-// generations are those of all tables, by the tables' names.
+// generations reads the current and the previous generation of each table.
 func generations(ctx context.Context, conn *pgx.Conn) (map[catalog.Name][2]int64, error) {
 	rows, _ := conn.Query(ctx, "SELECT table_schema, table_name, generation, coalesce(previous, 0) FROM kproxy_store.generation") // the rows carry its error
 	found := make(map[catalog.Name][2]int64)
@@ -160,21 +148,14 @@ func verifyAll(ctx context.Context, conn *pgx.Conn, publications []catalog.Publi
 
 // table is the verification of one table.
 type table struct {
-	ctx         context.Context
-	tx          pgx.Tx
-	publication catalog.Publication
-	parts       []part
-	// published, records and release are the three relations, quoted.
-	published, records, release string
-	// packed holds the rows of a packed release, which then is a view that unpacks them, and
-	// copied is the type of their members. Other releases are tables without these.
-	packed, copied string
-	isPacked       bool
-	report         TableReport
+	ctx       context.Context
+	tx        pgx.Tx
+	relations relations
+	report    TableReport
 }
 
 func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableReport, error) {
-	t := table{ctx: ctx, tx: tx, publication: p, parts: partsOf(p), report: TableReport{Table: p.Policy.Table.String()}}
+	t := table{ctx: ctx, tx: tx, relations: relations{publication: p, parts: partsOf(p)}, report: TableReport{Table: p.Policy.Table.String()}}
 	found, err := t.locate()
 	if err != nil || !found {
 		return t.report, err
@@ -184,11 +165,11 @@ func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableRe
 		return t.report, err
 	}
 	if !complete {
-		t.add("the data", 1, []string{"not looked at, because columns are missing or of another type"})
+		t.add("the data", 1, []string{"not checked, because columns are missing or of another type"})
 		return t.report, nil
 	}
 	steps := []func() error{t.count, t.checkConstraints, t.checkRelease, t.checkAttributes}
-	if t.isGuarded() {
+	if t.relations.isGuarded() {
 		steps = []func() error{t.countGuarded, t.checkConstraints, t.checkLineage, t.checkAttributes}
 	}
 	for _, step := range steps {
@@ -206,7 +187,7 @@ func (t *table) add(name string, violations int64, examples []string) {
 // locate finds the three relations of the table; one that is missing is a
 // failed check.
 func (t *table) locate() (found bool, err error) {
-	name := t.publication.Policy.Table
+	name := t.relations.publication.Policy.Table
 	const generation = "SELECT coalesce(previous, generation) FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2"
 	err = t.tx.QueryRow(t.ctx, generation, name.Schema, name.Relation).Scan(&t.report.Generation)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -224,7 +205,7 @@ func (t *table) locate() (found bool, err error) {
 		name catalog.Name
 		sql  *string
 	}{
-		{catalog.Published(name), &t.published}, {stored("records"), &t.records}, {stored("release"), &t.release},
+		{catalog.Published(name), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release},
 	} {
 		*r.sql = r.name.SQL()
 		var exists bool
@@ -236,23 +217,23 @@ func (t *table) locate() (found bool, err error) {
 		}
 	}
 	t.add("is published", int64(len(missing)), missing)
-	t.packed, t.copied = stored("packed").SQL(), stored("copied").SQL()
-	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.packed).Scan(&t.isPacked); err != nil {
-		return false, fmt.Errorf("looking for %s: %w", t.packed, err)
+	t.relations.packed, t.relations.copied = stored("packed").SQL(), stored("copied").SQL()
+	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.relations.packed).Scan(&t.relations.isPacked); err != nil {
+		return false, fmt.Errorf("looking for %s: %w", t.relations.packed, err)
 	}
 	return len(missing) == 0, nil
 }
 
-// count fills in the report's figures.
+// count fills in the figures of the report.
 func (t *table) count() error {
 	r := &t.report
-	totals := fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE NOT (%s)), (SELECT count(*) FROM %s) FROM %s r", t.inClasses("r"), t.published, t.records)
+	totals := fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE NOT (%s)), (SELECT count(*) FROM %s) FROM %s r", t.relations.inClasses("r"), t.relations.published, t.relations.records)
 	if err := t.tx.QueryRow(t.ctx, totals).Scan(&r.Records, &r.Withheld, &r.Rows); err != nil {
 		return fmt.Errorf("counting records: %w", err)
 	}
-	for _, p := range t.parts {
+	for _, p := range t.relations.parts {
 		sizes := fmt.Sprintf("SELECT count(*), coalesce(min(n), 0), coalesce(max(n), 0), coalesce(sum(n * n), 0)::bigint"+
-			" FROM (SELECT count(*) AS n FROM %s r WHERE %s GROUP BY r.%s) c", t.records, t.inClasses("r"), p.class)
+			" FROM (SELECT count(*) AS n FROM %s r WHERE %s GROUP BY r.%s) c", t.relations.records, t.relations.inClasses("r"), p.class)
 		var classes, smallest, largest, discernibility int64
 		if err := t.tx.QueryRow(t.ctx, sizes).Scan(&classes, &smallest, &largest, &discernibility); err != nil {
 			return fmt.Errorf("counting classes: %w", err)

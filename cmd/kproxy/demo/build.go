@@ -68,7 +68,7 @@ func (s *stage) build(ctx context.Context, source source) error {
 	})
 }
 
-// shortWait is how long newcomers wait in a demonstration before a small batch.
+// shortWait is how long new records wait in a demonstration before a small batch.
 const shortWait = 10 * time.Second
 
 // guard has the updates of all tables guarded.
@@ -98,7 +98,7 @@ func (s *stage) access(ctx context.Context) error {
 		c.Listen[0] = freeAddress(ctx, defaultListen, s.Once)
 	}
 	if s.Once {
-		return nil // nobody looks
+		return nil // no browser is used
 	}
 	return s.console(ctx)
 }

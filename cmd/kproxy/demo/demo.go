@@ -1,5 +1,5 @@
-// Package demo shows kproxy at work on a private PostgreSQL server: with a
-// generated hospital, or with somebody's own CSV file.
+// Package demo runs kproxy on a private PostgreSQL server, with a generated hospital or with the
+// user's CSV file.
 package demo
 
 import (
@@ -41,7 +41,7 @@ type Options struct {
 	Verbose  bool
 }
 
-// stage is everything a demonstration runs on.
+// stage is the server, the configuration and the daemon of a demonstration.
 type stage struct {
 	Options
 	server   *pgserver.Server
@@ -52,8 +52,8 @@ type stage struct {
 	consolePassword string
 }
 
-// Run shows the demonstration until ctx ends, or once. Whatever it started is
-// stopped and removed before it returns.
+// Run runs the demonstration until ctx ends, or once. Before it returns, it stops and removes
+// everything that it started.
 func Run(ctx context.Context, o Options) (err error) {
 	s := &stage{Options: o}
 	if s.Progress == nil {
@@ -100,7 +100,7 @@ func (s *stage) startServer(ctx context.Context) error {
 	return nil
 }
 
-// serve runs the daemon, and beside it the tour or the wait for Ctrl-C.
+// serve runs the daemon, and meanwhile the tour or the wait for Ctrl-C.
 func (s *stage) serve(ctx context.Context, source source) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -134,7 +134,7 @@ func (s *stage) serve(ctx context.Context, source source) error {
 	return err
 }
 
-// announce tells what was published, as the verifier finds it.
+// announce prints the verifier's report on what was published.
 func (s *stage) announce(ctx context.Context, took time.Duration) error {
 	report, err := history.Verify(ctx, s.config)
 	if err != nil {

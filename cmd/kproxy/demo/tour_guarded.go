@@ -12,8 +12,8 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// walkGuarded changes the source and sees that no change can be told from others: the
-// deleted stay as ghosts, and newcomers appear together.
+// walkGuarded changes the source and checks that no change can be distinguished from others:
+// deleted records stay as ghosts, and new ones appear together.
 func (g *guide) walkGuarded(ctx context.Context) {
 	name := g.table.Table.SQL()
 	g.step("a row deleted at the source cannot be missed", func() (string, error) {
@@ -56,8 +56,8 @@ func (g *guide) numberedBy() string {
 	return catalog.QuoteIdentifier(relation.Columns[i].Name)
 }
 
-// newcomers deletes rows, inserts them again with other keys, and waits until they have
-// classes of their own.
+// newcomers deletes rows, inserts them again with other keys, and waits until the new records
+// have classes of their own.
 func (g *guide) newcomers(ctx context.Context, key string) (string, error) {
 	batch, err := g.batch()
 	if err != nil {
@@ -89,7 +89,7 @@ func (g *guide) newcomers(ctx context.Context, key string) (string, error) {
 	return fmt.Sprintf("%d rows in classes of their own after %.0f s", n, time.Since(started).Seconds()), err
 }
 
-// batch is the least number of newcomers that are published together.
+// batch is the least number of new records that are published together.
 func (g *guide) batch() (int, error) {
 	schema, err := g.shape.NewSchema()
 	if err != nil {

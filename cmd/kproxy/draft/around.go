@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// surroundings are what belongs to the server rather than to the database.
+// surroundings are properties of the server rather than of the database.
 type surroundings struct {
 	database, walLevel string
 	roles, slots       []string
@@ -38,7 +38,7 @@ type names struct{ owner, reader, slot string }
 
 var outside = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// choose takes the plain names where they are free, else some with the database's name.
+// choose uses the plain names if they are free, else names that contain the database's.
 func (s surroundings) choose(out string, exists func(path string) bool) names {
 	part := strings.Trim(outside.ReplaceAllString(strings.ToLower(s.database), "_"), "_")
 	if len(part) > 40 {

@@ -1,6 +1,5 @@
-// Package draft looks at the tables of a database, or at a CSV file, and drafts how they
-// are protected: the configuration of kproxy, or the policy of the file. Of a database it
-// also shows what the draft makes of the records.
+// Package draft drafts the configuration of kproxy for a database, or the policy of a CSV file,
+// from names and values. For a database it also measures the effect of the draft on the records.
 package draft
 
 import (
@@ -16,24 +15,24 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// DefaultSample is how many records of each table are looked at.
+// DefaultSample is the default of Options.Sample.
 const DefaultSample = 10_000
 
-// Options say what of a database to draft from, and what to write into the configuration.
+// Options say which tables of a database to read, and what to write into the configuration.
 type Options struct {
 	// DSN is a libpq connection string; libpq's environment counts as well.
 	DSN string
 	// Tables are patterns of names, with or without a schema, as path.Match has them; empty
 	// is all tables. Schemas are those to look in; empty is all but the system's.
 	Tables, Schemas []string
-	// Sample is how many records of each table are looked at; 0 is all.
+	// Sample is the number of records that are read of each table; 0 is all.
 	Sample int
 	Seed   uint64
 	// Out is the path of the configuration. The files of passwords stand beside it.
 	Out string
 	// User is who may log in, Listen where.
 	User, Listen string
-	// Progress, if not nil, is told what is being done, and how much of it.
+	// Progress, if not nil, receives the present activity and its progress.
 	Progress func(what string, done, total int)
 }
 
@@ -45,13 +44,13 @@ func (o Options) tell(format string, arguments ...any) func(done, total int) {
 	}
 }
 
-// ErrNobody says that no table has data of persons that can be published.
+// ErrNobody means that no table has personal data that can be published.
 var ErrNobody = errors.New("no table with data of persons was found that could be published")
 
-// Database drafts a configuration for a database, which is only read, in one READ ONLY
-// transaction, and writes nothing. The error is the database's, or that of a pattern that
-// no table has the name of. Where no table is to be protected, the outcome says why not of
-// each, and has no Text.
+// Database drafts a configuration for a database. It reads the database in one READ ONLY
+// transaction and writes no files. The error is the database's, or that of a pattern that
+// matches no table. If no table is to be protected, the outcome gives the reason for each,
+// and has no Text.
 func Database(ctx context.Context, o Options) (*Outcome, error) {
 	conn, err := connect(ctx, o.DSN)
 	if err != nil {

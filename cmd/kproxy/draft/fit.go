@@ -14,7 +14,7 @@ import (
 	"github.com/kproxy/kproxy/internal/propose"
 )
 
-// proposing is a draft on its way to a configuration that the database takes.
+// proposing is a draft that is changed until the database can publish it.
 type proposing struct {
 	Options
 	tx        pgx.Tx
@@ -24,11 +24,11 @@ type proposing struct {
 	publications map[catalog.Name]catalog.Publication
 }
 
-// rounds is how often a table's draft is mended before the table is left out.
+// rounds is the number of corrections of a table's draft before the table is left out.
 const rounds = 5
 
-// fit brings the drafts to what the database can publish: a constraint or a column that
-// does not fit is given up, and a table that still does not is left out, with the reason.
+// fit reduces the drafts to what the database can publish: it drops constraints and columns that
+// do not fit, and leaves out a table that still does not fit, with the reason.
 func (p *proposing) fit(ctx context.Context) error {
 	p.publications = make(map[catalog.Name]catalog.Publication)
 	for i := range p.proposals {
@@ -147,7 +147,7 @@ func policyOf(d propose.Draft) (catalog.TablePolicy, error) {
 	return read.Table, nil
 }
 
-// mend gives up what a problem is about, if that is a constraint or a published column.
+// mend drops the constraint or the published column that a problem is about.
 func mend(d *propose.Draft, problem catalog.Problem) bool {
 	for i, l := range d.Diversities {
 		if l.Column == problem.Column && l.L > 0 {

@@ -10,12 +10,12 @@ import (
 	"github.com/kproxy/kproxy/internal/propose"
 )
 
-// Effect is what a table's draft makes of its records with one k.
+// Effect is the effect of a table's draft on its records with one k.
 type Effect struct {
 	K int `json:"k"`
 	// Proposed says that this is the draft's own k.
 	Proposed bool `json:"proposed"`
-	// Refused says why no release can be made; all else is then zero.
+	// Refused says why no release can be made; other fields are then zero.
 	Refused string `json:"refused,omitempty"`
 	// Classes are the equivalence classes, with their sizes in records.
 	Classes  int `json:"classes"`
@@ -46,8 +46,8 @@ func neighbors(k int) []int {
 	}
 }
 
-// measure shows what the drafts make of a sample of each table. An l that no release can
-// have is given up.
+// measure measures the drafts on a sample of each table. It drops an l that no release can
+// satisfy.
 func (p *proposing) measure(ctx context.Context) (map[catalog.Name][]Effect, error) {
 	effects := make(map[catalog.Name][]Effect)
 	for i := range p.proposals {

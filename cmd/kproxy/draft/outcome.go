@@ -22,9 +22,9 @@ import (
 	"github.com/kproxy/kproxy/internal/scram"
 )
 
-// Outcome is what init has to show and to write.
+// Outcome is the result of a draft, to be shown and written.
 type Outcome struct {
-	// Database is the one that was looked at.
+	// Database is the database that was read.
 	Database string  `json:"database"`
 	Tables   []Table `json:"tables"`
 	// File is the configuration's path, and Passwords those of the roles' passwords; with
@@ -81,15 +81,14 @@ type Step struct {
 	Command string `json:"command,omitempty"`
 }
 
-// ExistsError is a configuration that is there already and is not replaced.
+// ExistsError means that a configuration exists already; it is not replaced.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s exists, and is not replaced: go on with 'kproxy setup -c %s', or choose another name with --out", e.Path, e.Path)
 }
 
-// CheckOut refuses to draft for a path where something stands, or in whose folder nothing
-// can.
+// CheckOut returns an error if a file exists at the path, or cannot be created in its folder.
 func CheckOut(out string) error {
 	if _, err := os.Stat(filepath.Dir(out)); err != nil {
 		return fmt.Errorf("the folder of the configuration: %w", err)
@@ -251,7 +250,7 @@ func writeNew(path, text string) error {
 	return f.Close()
 }
 
-// Forget leaves only what was found, for who writes nothing.
+// Forget removes what Write would write, for a command that writes nothing.
 func (o *Outcome) Forget() {
 	o.File, o.Passwords, o.User, o.Password, o.Next = "", nil, "", "", nil
 }

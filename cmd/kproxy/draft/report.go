@@ -12,8 +12,8 @@ import (
 	"github.com/kproxy/kproxy/internal/propose"
 )
 
-// Report shows the proposal, what it means on the records looked at, and what to do next.
-// It has counts and names of columns, and no value of any record.
+// Report writes the proposal, its effect on the sampled records, and the next steps. It contains
+// counts and names of columns, but no values of records.
 func (o *Outcome) Report(out io.Writer) error {
 	w := &reporter{out: out}
 	w.line("Looked at %d tables of database %s.", len(o.Tables), o.Database)
@@ -38,7 +38,7 @@ func (o *Outcome) Report(out io.Writer) error {
 	return w.err
 }
 
-// Written tells of the files, the password and what to do next.
+// Written writes the names of the files, the password and the next steps.
 func (o *Outcome) Written(out io.Writer) error {
 	w := &reporter{out: out}
 	w.line("\nWritten, for your eyes only:")

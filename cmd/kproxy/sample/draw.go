@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// draw takes some of the records that it meets, each with the same chance: Algorithm R of
-// Vitter, Random Sampling with a Reservoir, 1985.
+// draw samples records with equal probability, by Algorithm R of Vitter, Random Sampling with a
+// Reservoir, 1985.
 type draw struct {
 	limit  int // 0 takes all, as they come
 	random *rand.Rand
@@ -16,7 +16,7 @@ type draw struct {
 	kept [][][]byte
 }
 
-// add meets a record, which it copies where it keeps it.
+// add offers a record, which is copied if it is kept.
 func (d *draw) add(record [][]byte) {
 	d.met++
 	switch {
@@ -31,7 +31,7 @@ func (d *draw) add(record [][]byte) {
 	}
 }
 
-// end hands on what was kept.
+// end passes on the sample.
 func (d *draw) end() {
 	for _, record := range d.kept {
 		d.take(record)

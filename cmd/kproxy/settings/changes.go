@@ -94,6 +94,7 @@ var settings = []setting{
 	{"replication.recovery", true, func(c *config.Config) any { return &c.Replication.Recovery }},
 	{"replication.heartbeat", true, func(c *config.Config) any { return &c.Replication.Heartbeat }},
 	{"replication.alarm", false, func(c *config.Config) any { return &c.Replication.Alarm }},
+	{"people", false, func(c *config.Config) any { return &c.Policy.People }},
 	{"readable", false, func(c *config.Config) any { return &c.Policy.Readable }},
 	{"functions", false, func(c *config.Config) any { return &c.Policy.Functions }},
 	{"temporary_tables", false, func(c *config.Config) any { return &c.TemporaryTables }},

@@ -1,0 +1,245 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// People is a kind of person whose rows stand in several tables, which are released
+// together (anonymizer/people).
+type People struct {
+	// Kind names a person of this kind in the singular, for example patient.
+	Kind string
+	// Root is the table with one row for each person, and Key its columns that tell
+	// persons apart.
+	Root Name
+	Key  []string
+	// Knows is what an outsider may know of a person.
+	Knows Knowledge
+	// Tables hold the rows of persons; a table stands behind the one it is Through.
+	Tables []PeopleTable
+	// Constraints are counted in persons. Of is QualifiedColumn of a sensitive column.
+	Constraints []privacy.Spec
+}
+
+// PeopleTable is a table whose rows belong to persons. The roles of its columns are
+// those of its TablePolicy; columns of Person, By and Key have none and are published
+// as pseudonyms.
+type PeopleTable struct {
+	Table Name
+	// Person are the columns that hold the root's key. They are empty where the rows
+	// belong to rows of another table, Through, whose key the columns of By hold.
+	Person  []string
+	Through Name
+	By      []string
+	// Key are the columns that tell rows apart; empty where nothing refers to rows.
+	Key []string
+	// Order is the quasi-identifying column by which a person's rows are ordered, a
+	// date, a point in time or a number; empty where there is none.
+	Order string
+}
+
+// Direct reports whether rows belong to persons directly.
+func (t PeopleTable) Direct() bool { return len(t.Person) > 0 }
+
+// Link is the columns that hold the key of what a row belongs to.
+func (t PeopleTable) Link() []string {
+	if t.Direct() {
+		return t.Person
+	}
+	return t.By
+}
+
+// Keys are all columns that are published as pseudonyms, each once.
+func (t PeopleTable) Keys() []string {
+	keys := slices.Clone(t.Link())
+	for _, column := range t.Key {
+		if !slices.Contains(keys, column) {
+			keys = append(keys, column)
+		}
+	}
+	return keys
+}
+
+// Names are the root and the other tables.
+func (p People) Names() []Name {
+	names := []Name{p.Root}
+	for _, t := range p.Tables {
+		names = append(names, t.Table)
+	}
+	return names
+}
+
+// K is the least number of persons that are alike.
+func (p People) K() int {
+	k := 0
+	for _, c := range p.Constraints {
+		k = max(k, c.K)
+	}
+	return k
+}
+
+// QualifiedColumn names a column of a table as constraints over several tables do.
+func QualifiedColumn(table Name, column string) string { return table.String() + "." + column }
+
+// ParseQualifiedColumn reads schema.table.column. It is false for anything shorter.
+func ParseQualifiedColumn(text string) (table Name, column string, ok bool) {
+	parts := strings.SplitN(text, ".", 3)
+	if len(parts) < 3 || slices.Contains(parts, "") {
+		return Name{}, "", false
+	}
+	return Name{parts[0], parts[1]}, parts[2], true
+}
+
+// Knowledge is what an outsider may know of a person besides the quasi-identifying
+// values of the root row: those of all rows, or of some rows in each window of time.
+type Knowledge struct {
+	All bool
+	// Rows is how many rows in each window are known, 1 so far; 0 where All are.
+	Rows int
+	// Per is the length of a window; 0 where the whole history is one.
+	Per Period
+	// Crowd times k persons are published with the same root values, where not all is
+	// known; see people.Knows.
+	Crowd int
+}
+
+// Granted is the knowledge as the algorithm takes it.
+func (k Knowledge) Granted() people.Knows { return people.Knows{All: k.All, Crowd: k.Crowd} }
+
+// String writes knowledge as ParseKnowledge reads it, for example all, 1/1y or 1/6mo:16.
+// The crowd is left out where it is people.DefaultCrowd.
+func (k Knowledge) String() string {
+	if k.All {
+		return "all"
+	}
+	text := strconv.Itoa(k.Rows)
+	if k.Per > 0 {
+		text += "/" + k.Per.String()
+	}
+	if k.Crowd != people.DefaultCrowd {
+		text += fmt.Sprintf(":%d", k.Crowd)
+	}
+	return text
+}
+
+// Explain says to whoever releases data, and to whoever reads them, what the knowledge
+// means for persons of a kind of whom at least k are alike.
+func (k Knowledge) Explain(kind string, persons int) string {
+	if k.All {
+		return fmt.Sprintf("Whoever knows the root row and all other rows of a %s is left with at least %d persons, whatever is joined. "+
+			"Joins follow a %s through all rows that keep their keys.", kind, persons, kind)
+	}
+	if k.Per == 0 {
+		return fmt.Sprintf("Whoever knows the root row and one other row of a %s is left with at least %d persons; two known rows can single somebody out. "+
+			"Joins follow a %s through all rows that keep their keys.", kind, persons, kind)
+	}
+	return fmt.Sprintf("Whoever knows the root row of a %s and one other row in each %s is left with at least %d persons; two known rows of one %s can single somebody out. "+
+		"Joins follow a %s within one %s; rows of different ones that have the same key mostly belong to different persons.",
+		kind, k.Per.words(), persons, k.Per.words(), kind, k.Per.words())
+}
+
+// MaxCrowd bounds Knowledge.Crowd.
+const MaxCrowd = 1000
+
+var knowledge = regexp.MustCompile(`^([0-9]+)(?:/([0-9a-z]+))?(?::([0-9]+))?$`)
+
+// ParseKnowledge reads all, or the number of rows, with the period behind a slash and
+// the crowd behind a colon: 1, 1/1y, 1/6mo:16.
+func ParseKnowledge(text string) (Knowledge, error) {
+	if text == "all" {
+		return Knowledge{All: true}, nil
+	}
+	parts := knowledge.FindStringSubmatch(text)
+	if parts == nil {
+		return Knowledge{}, fmt.Errorf("%q does not say what is known: write all, 1, 1/1y or, with a crowd, 1/1y:16", text)
+	}
+	if parts[1] != "1" {
+		return Knowledge{}, fmt.Errorf("%q: only one known row in each window is supported: write 1 with a shorter period, or all", text)
+	}
+	k := Knowledge{Rows: 1, Crowd: people.DefaultCrowd}
+	if parts[2] != "" {
+		var err error
+		if k.Per, err = ParsePeriod(parts[2]); err != nil {
+			return Knowledge{}, err
+		}
+	}
+	if parts[3] != "" {
+		crowd, err := strconv.Atoi(parts[3])
+		if err != nil || crowd < 1 || crowd > MaxCrowd {
+			return Knowledge{}, fmt.Errorf("%q: a crowd is between 1 and %d", text, MaxCrowd)
+		}
+		k.Crowd = crowd
+	}
+	return k, nil
+}
+
+// Period is the length of windows of time, in months. Windows lie on the calendar: a
+// month, a quarter, a year and so on, counted from the year 0.
+type Period int
+
+// maxPeriod is a century, in months.
+const maxPeriod = 1200
+
+var period = regexp.MustCompile(`^([0-9]{1,4})(mo|y)$`)
+
+// ErrPeriod is the error of ParsePeriod.
+var ErrPeriod = errors.New("a period is 1mo, 2mo, 3mo, 4mo, 6mo, or a number of years such as 1y: windows lie on the calendar")
+
+// ParsePeriod reads a number of months or years, as in 6mo or 1y.
+func ParsePeriod(text string) (Period, error) {
+	parts := period.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, ErrPeriod
+	}
+	months, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return 0, ErrPeriod
+	}
+	if parts[2] == "y" {
+		months *= 12
+	}
+	if months == 0 || months > maxPeriod || 12%months != 0 && months%12 != 0 {
+		return 0, ErrPeriod
+	}
+	return Period(months), nil
+}
+
+// String writes the period as ParsePeriod reads it.
+func (p Period) String() string {
+	if p%12 == 0 {
+		return fmt.Sprintf("%dy", int(p/12))
+	}
+	return fmt.Sprintf("%dmo", int(p))
+}
+
+func (p Period) words() string {
+	switch {
+	case p == 12:
+		return "calendar year"
+	case p == 3:
+		return "calendar quarter"
+	case p == 1:
+		return "calendar month"
+	case p%12 == 0:
+		return fmt.Sprintf("window of %d calendar years", int(p/12))
+	}
+	return fmt.Sprintf("window of %d calendar months", int(p))
+}
+
+// Window is the number of the window that a month, 1 to 12, of a year lies in.
+func (p Period) Window(year, month int) int {
+	months := 12*year + month - 1
+	window := months / int(p)
+	if months%int(p) < 0 {
+		window-- // of years before 0
+	}
+	return window
+}

@@ -1,0 +1,79 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// groups are the published rows of a part that agree in some of its columns. They are counted
+// by the rows, or by the persons behind them where the policy names a subject.
+type groups struct {
+	relations *relations
+	part      part
+	columns   []catalog.PublishedColumn
+}
+
+// groups groups the rows by all columns of a part.
+func (r *relations) groups(p part) groups { return groups{relations: r, part: p, columns: p.columns} }
+
+// unit is what is counted, for messages.
+func (g groups) unit() string {
+	if g.relations.hasSubject() {
+		return "persons"
+	}
+	return "rows"
+}
+
+// counted counts the rows of rows, or the persons behind them.
+func (g groups) counted() string {
+	if g.relations.hasSubject() {
+		return "(count(DISTINCT who) + max((who IS NULL)::int))"
+	}
+	return "count(*)"
+}
+
+// rows is a query for the published rows, behind the alias s: the columns by which
+// they are grouped, as g0, g1 and so on, further expressions, and who, the
+// person, where there is a subject.
+func (g groups) rows(further string) string {
+	switch {
+	case g.relations.isGuarded() && g.relations.hasSubject():
+		return fmt.Sprintf("SELECT s.%s AS g0%s, s.kproxy_person AS who FROM %s s", g.part.class, further, g.relations.release)
+	case g.relations.isGuarded():
+		return fmt.Sprintf("SELECT s.%s AS g0%s FROM %s s", g.part.class, further, g.relations.published)
+	case !g.relations.hasSubject():
+		return fmt.Sprintf("SELECT %s%s FROM %s s", grouped(g.columns, "s"), further, g.relations.published)
+	}
+	return fmt.Sprintf("SELECT c.*%s, %s AS who FROM (SELECT DISTINCT l.%s AS class, %s FROM %s l) c JOIN %s s ON s.%s = c.class WHERE %s",
+		further, quoted("s", g.relations.publication.Policy.Subject), g.part.class, grouped(g.columns, "l"), g.relations.release, g.relations.records, g.part.class, g.relations.inClasses("s"))
+}
+
+// names are the columns of rows by which they are grouped.
+func (g groups) names() []string {
+	if g.relations.isGuarded() {
+		return []string{"g0"}
+	}
+	names := make([]string, max(1, len(g.columns)))
+	for i := range names {
+		names[i] = fmt.Sprintf("g%d", i)
+	}
+	return names
+}
+
+// describe begins the description of a group, by its size.
+func (g groups) describe() string { return "SELECT 'a group of ' || size || ' " + g.unit() + "' || " }
+
+func (g groups) tally(column catalog.Column, x string) string {
+	further := fmt.Sprintf(", %s AS v, %s AS x", key(column, quoted("s", column.Name)), x)
+	return fmt.Sprintf(tallied, g.rows(further), strings.Join(g.names(), ", "), g.counted())
+}
+
+func grouped(columns []catalog.PublishedColumn, alias string) string {
+	names := listed(columns, alias)
+	for i := range names {
+		names[i] += fmt.Sprintf(" AS g%d", i)
+	}
+	return strings.Join(names, ", ")
+}
