@@ -139,3 +139,54 @@ func TestReadablePartsComeAndGo(t *testing.T) {
 		t.Errorf("accept says\n%s", o.stdout)
 	}
 }
+
+// TestProtectedPartitionsStayProtected moves a partition of a protected table to a readable one,
+// and detaches it under listed views: its rows are what they were, and are not served.
+func TestProtectedPartitionsStayProtected(t *testing.T) {
+	t.Parallel()
+	s := ready(t, sqlSite(`CREATE TABLE people (id int, y int, name text, age int, PRIMARY KEY (id, y)) PARTITION BY RANGE (y);
+		CREATE TABLE people_1 PARTITION OF people FOR VALUES FROM (0) TO (10);
+		CREATE TABLE people_2 PARTITION OF people FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (y);
+		CREATE TABLE people_21 PARTITION OF people_2 FOR VALUES FROM (10) TO (20);
+		CREATE TABLE people_3 PARTITION OF people FOR VALUES FROM (20) TO (30);
+		INSERT INTO people SELECT i, i % 30, 'qvzcanary', i % 50 FROM generate_series(1, 300) i;
+		CREATE TABLE pub (id int, y int, name text, age int) PARTITION BY RANGE (y);
+		CREATE TABLE pub_9 PARTITION OF pub FOR VALUES FROM (90) TO (99); INSERT INTO pub VALUES (1, 91, 'public', 1);
+		CREATE VIEW over AS SELECT name, age FROM people_3; CREATE MATERIALIZED VIEW filled AS SELECT name, age FROM people_3;
+		REVOKE CREATE ON SCHEMA public FROM PUBLIC`, `tables:
+  public.people:
+    updates: immediate
+    columns: {id: identifying, y: identifying, name: identifying, age: {role: quasi-identifying, hierarchy: numeric}}
+    constraints: [{k: 3}]
+readable: [public.pub, public.over, public.filled]
+`))
+	admin := connect(t, s.admin)
+	eventually(t, "the readable table is served", func() bool {
+		found, err := s.attempt(t, "SELECT count(*) = 1 FROM pub")
+		return err == nil && found
+	})
+	refused := func(relation string) {
+		t.Helper()
+		stop := s.canaryPolls(t, "SELECT lower(t::text) FROM "+relation+" t")
+		eventually(t, relation+" is refused", func() bool {
+			_, err := s.attempt(t, "SELECT count(*) > 0 FROM "+relation)
+			return err != nil && strings.Contains(s.kproxy(t, "check").stdout, "shows rows of protected tables")
+		})
+		if shown := stop(); shown != "" {
+			t.Errorf("%s showed %s", relation, shown)
+		}
+	}
+	for _, part := range []string{"people_1", "people_2"} {
+		bounds := map[string]string{"people_1": "(0) TO (10)", "people_2": "(10) TO (20)"}[part]
+		execute(t, admin, "BEGIN; ALTER TABLE people DETACH PARTITION "+part+"; ALTER TABLE pub ATTACH PARTITION "+part+" FOR VALUES FROM "+bounds+"; COMMIT", pgx.QueryExecModeSimpleProtocol)
+		refused("pub")
+		execute(t, admin, "ALTER TABLE pub DETACH PARTITION "+part, pgx.QueryExecModeSimpleProtocol)
+		eventually(t, "the readable table is served again", func() bool {
+			found, err := s.attempt(t, "SELECT count(*) = 1 FROM pub")
+			return err == nil && found
+		})
+	}
+	execute(t, admin, "ALTER TABLE people DETACH PARTITION people_3; GRANT SELECT ON people_3, over, filled TO "+s.owner, pgx.QueryExecModeSimpleProtocol)
+	refused("over")
+	refused("filled")
+}

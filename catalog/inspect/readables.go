@@ -69,8 +69,12 @@ type readableRow struct {
 func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.Name]catalog.ReadableRelation, error) {
 	schemas, relations := split(CheckInput{Policy: policy}.protected())
 	listedSchemas, listedRelations := split(policy.Readable)
+	leaves, err := notedLeaves(ctx, conn, schemas, relations)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := collect[readableRow](ctx, conn, "readables", schemas, relations, listedSchemas, listedRelations,
-		catalog.StoreSchema, catalog.CatalogSchema, catalog.ReleaseSchema(""))
+		catalog.StoreSchema, catalog.CatalogSchema, catalog.ReleaseSchema(""), leaves)
 	if err != nil {
 		return nil, err
 	}
@@ -106,4 +110,25 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 		found[r.Name] = r
 	}
 	return found, nil
+}
+
+// notedLeaves are the partitions of protected tables that the store has noted: their rows stay
+// protected where they are detached, and attached elsewhere.
+func notedLeaves(ctx context.Context, conn *pgx.Conn, schemas, relations []string) ([]uint32, error) {
+	var noted bool
+	if err := conn.QueryRow(ctx, "SELECT to_regclass('kproxy_store.accepted') IS NOT NULL").Scan(&noted); err != nil {
+		return nil, fmt.Errorf("looking for what was accepted: %w", err)
+	}
+	if !noted {
+		return nil, nil // no table was protected yet
+	}
+	rows, err := conn.Query(ctx, query("leaves"), schemas, relations)
+	if err != nil {
+		return nil, fmt.Errorf("reading which partitions were protected: %w", err)
+	}
+	leaves, err := pgx.CollectRows(rows, pgx.RowTo[uint32])
+	if err != nil {
+		return nil, fmt.Errorf("reading which partitions were protected: %w", err)
+	}
+	return leaves, nil
 }
