@@ -39,16 +39,21 @@ func (j *joiner) endJob() {
 }
 
 // fail ends a job that has no table. The error ends the session where another attempt can
-// succeed; else the table is halted.
+// succeed; else the table is halted, and the next one prepared.
 func (j *joiner) fail(ctx context.Context, n *preparedTable) error {
 	j.endJob()
 	if transient(n.err) {
 		return n.err
 	}
-	if halt := (*TableError)(nil); errors.As(n.err, &halt) {
-		return j.session.halt(ctx, halt)
+	halt := (*TableError)(nil)
+	if !errors.As(n.err, &halt) {
+		halt = &TableError{Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)}
 	}
-	return j.session.halt(ctx, &TableError{Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
+	if err := j.session.halt(ctx, halt); err != nil {
+		return err
+	}
+	j.startJob()
+	return nil
 }
 
 // join lets a prepared table into the stream, which was consumed up to a position, at a commit

@@ -197,9 +197,9 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.position), err
 		})},
 		{name: "join in vain", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.session.jobs = []job{{publication: of.layout.publication}}
+			a.session.jobs = []job{{publication: of.layout.publication}, {publication: of.layout.publication}}
 			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
-			return fmt.Sprintf("%d jobs; %s", len(a.session.jobs), toldOf(a.session.syncer.Status().Tables)), err
+			return fmt.Sprintf("%d jobs, working %t; %s", len(a.session.jobs), a.joiner.preparing, toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "spill", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			if err := of.insert(of.layout.visitOf(1, 30, nil)); err != nil {
