@@ -24,7 +24,7 @@ const spelled = `
 tables:
   public.tests:
     updates: immediate
-    acknowledge: {joinable: [viral_load, taken, lab, code]}
+    acknowledge: {joinable: [hiv, viral_load, taken, lab, code, consent]}
     constraints:
       - {k: 5}
       - {alpha: 0.2, of: hiv, values: [TRUE]}
