@@ -35,7 +35,8 @@ type PublishedCell struct {
 	Pooled bool
 	// Values has one generalization for each attribute.
 	Values []hierarchy.Generalization
-	Rows   []PublishedRow
+	// Rows are in an order that tells when they came: who publishes them mixes them.
+	Rows []PublishedRow
 }
 
 // PublishedRow is a row with its pseudonyms, which are 0 for pooled rows.
