@@ -33,6 +33,8 @@ func (p Publication) commentOn(c PublishedColumn) string {
 		return "The number of the row's equivalence class."
 	case Weight:
 		return "The share of the class's rows that stand for somebody: its sum estimates how many records there are."
+	case Pseudonym:
+		return "A pseudonym for the key, the same in all tables that refer to it; NULL in rows without it."
 	case Copy:
 		policy, _ := p.Policy.Column(c.Source)
 		return fmt.Sprintf("%s: as in the source.", policy.Role)

@@ -74,6 +74,9 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 	case Weight:
 		d.Form = "the share of the class's rows that stand for somebody"
 		return d
+	case Pseudonym:
+		d.Form = "a pseudonym for the key, the same in all tables that refer to it; NULL in rows without it"
+		return d
 	case Copy:
 		policy, _ := p.Policy.Column(c.Source)
 		d.Role, d.Form = policy.Role.String(), "as in the source"
