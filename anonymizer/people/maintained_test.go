@@ -30,7 +30,9 @@ type world struct {
 	parents    []int
 	source     []map[incremental.RecordID]people.Row
 	seen       []map[incremental.RecordID]seenRow
+	stored     []map[incremental.RecordID]incremental.ClassID // as a store has them
 	nextID     incremental.RecordID
+	start      func() *people.Maintained
 }
 
 // seenRow is a published row.
@@ -63,14 +65,18 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 		constraints = append(constraints, privacy.AlphaBound{Alpha: alpha}, privacy.AlphaBound{Alpha: alpha, Attribute: 1})
 	}
 	var pseudonym uint64
-	m, err := people.NewMaintained(shape, constraints, knows, people.MaintainedOptions{
-		Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
-	})
-	if err != nil {
-		t.Fatal(err)
+	w.start = func() *people.Maintained {
+		m, err := people.NewMaintained(shape, constraints, knows, people.MaintainedOptions{
+			Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
 	}
-	w.maintained = m
+	w.maintained = w.start()
 	for range w.attributes {
+		w.stored = append(w.stored, map[incremental.RecordID]incremental.ClassID{})
 		w.source = append(w.source, map[incremental.RecordID]people.Row{})
 		w.seen = append(w.seen, map[incremental.RecordID]seenRow{})
 	}
@@ -170,6 +176,45 @@ func (w *world) settle() {
 	for i, c := range changes.Tables {
 		w.follow(i+1, c)
 	}
+	for table, rows := range w.source {
+		for id := range rows {
+			if class := w.maintained.Class(table-1, id); class != w.stored[table][id] {
+				w.t.Errorf("table %d: row %d is in class %d, and the store has %d", table, id, class, w.stored[table][id])
+			}
+		}
+	}
+}
+
+// restart begins anew with what a store has, the tables in any order.
+func (w *world) restart() {
+	w.maintained = w.start()
+	for _, table := range w.random.Perm(len(w.source)) {
+		clear(w.seen[table])
+		for _, id := range slices.Sorted(maps.Keys(w.source[table])) {
+			w.must(w.maintained.Restore(table-1, w.source[table][id], w.stored[table][id]))
+			if got, there := w.maintained.Row(table-1, id); !there || got.Of != w.source[table][id].Of || !slices.Equal(got.Sensitive, w.source[table][id].Sensitive) {
+				w.t.Errorf("table %d: row %d is %+v, want %+v", table, id, got, w.source[table][id])
+			}
+		}
+	}
+}
+
+// restartsAlike: persons are in the same classes after a restart, and so are pooled rows, if
+// nothing has changed.
+func (w *world) restartsAlike() {
+	before := make([]map[incremental.RecordID]incremental.ClassID, len(w.stored))
+	for table := range w.stored {
+		before[table] = maps.Clone(w.stored[table])
+	}
+	w.restart()
+	w.settle()
+	for table := range w.source {
+		for id := range w.source[table] {
+			if was, now := before[table][id], w.stored[table][id]; was != now {
+				w.t.Errorf("table %d: row %d was in class %d, and is in %d after a restart", table, id, was, now)
+			}
+		}
+	}
 }
 
 // pseudonymsAreNew where anything else of a row is: else what was published of it before
@@ -211,6 +256,9 @@ func (w *world) follow(table int, c people.TableChanges) {
 			w.t.Fatalf("table %d: row %d vanishes, which is not published", table, id)
 		}
 		delete(w.seen[table], id)
+	}
+	for _, id := range c.Moved {
+		w.stored[table][id] = w.maintained.Class(table-1, id)
 	}
 	for _, cell := range c.Cells {
 		for _, r := range cell.Rows {
@@ -491,6 +539,15 @@ func TestMaintainedReleasesHold(t *testing.T) {
 							w.operate()
 						}
 						switch round {
+						case 5:
+							w.settle()
+							w.restartsAlike()
+						case 9, 12: // and changes come before the first Settle
+							w.settle()
+							w.restart()
+							for range 20 {
+								w.operate()
+							}
 						case 15:
 							w.truncate(1)
 						case 18: // until there are enough persons again, nothing can be published
