@@ -193,7 +193,8 @@ func (m *Maintained) insert(table int, r Row, class incremental.ClassID) error {
 	return nil
 }
 
-// Modify replaces a row of the same ID. The errors are incremental.ErrUnknown and those
+// Modify replaces a row of the same ID, which is published anew even if it is the same: it may
+// have values that the release does not know. The errors are incremental.ErrUnknown and those
 // of Insert.
 func (m *Maintained) Modify(table int, r Row) error {
 	t := m.relation(table)
@@ -212,6 +213,11 @@ func (m *Maintained) Modify(table int, r Row) error {
 	}
 	t.set(slot, r)
 	m.touch(table, slot)
+	if t.state[slot].pooled() { // values that the pool does not know may have changed
+		if err := m.pools[table].Touch(r.ID); err != nil {
+			return err
+		}
+	}
 	if table == Root && m.restored.class(Root, r.ID) == 0 {
 		return m.partition.Modify(incremental.Record{ID: r.ID, Cells: m.personCells(slot)})
 	}
