@@ -43,8 +43,9 @@ const descents = `descents AS (SELECT DISTINCT id, size, ARRAY[]::bigint[] AS pe
     AND s.entropy + s.free::float8 / s.size * ln(s.size::float8 / place.n) < ln(%[1]s::float8) - %[2]s)
 `
 
-// choiceQuery follows a tally and selects the groups that violate a diversity.
-func (g groups) choiceQuery(c privacy.Spec) string {
+// choiceQuery follows a tally of groups by some columns and selects those that violate a
+// diversity; describe begins the description of one.
+func choiceQuery(c privacy.Spec, groupedBy []string, describe string) string {
 	suspects, search, verdict := "", "", ""
 	switch c.Model {
 	case privacy.DistinctL:
@@ -63,5 +64,5 @@ func (g groups) choiceQuery(c privacy.Spec) string {
 		search = fmt.Sprintf(descents, decimal(c.L), tolerance)
 		verdict = fmt.Sprintf("' have values of too little entropy' FROM descents WHERE free = 0 AND entropy < ln(%s::float8) - %s GROUP BY id, size", decimal(c.L), tolerance)
 	}
-	return fmt.Sprintf(held, strings.Join(g.names(), ", "), suspects) + search + g.describe() + verdict
+	return fmt.Sprintf(held, strings.Join(groupedBy, ", "), suspects) + search + describe + verdict
 }

@@ -81,10 +81,13 @@ func (r *relations) marks() (marks, places []column) {
 	for i := range r.parts {
 		marks = append(marks, column{catalog.ClassColumn(i), "bigint"})
 	}
+	row := column{catalog.RowColumn, "bigint"}
+	if r.publication.Membership != nil {
+		return append(marks[:1:1], row), marks
+	}
 	if !r.isGuarded() {
 		return marks, marks
 	}
-	row := column{catalog.RowColumn, "bigint"}
 	return append(marks[:1:1], row, column{catalog.PersonColumn, "bigint"}, column{catalog.SealedColumn, "boolean"}, column{catalog.WeightColumn, "real"}),
 		append(marks[:1:1], row, column{catalog.ChangedColumn, "text"}, column{catalog.SinceColumn, "timestamp with time zone"}, column{catalog.ExpiredColumn, "boolean"})
 }

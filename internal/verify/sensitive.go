@@ -39,7 +39,7 @@ const tolerance = "1e-9"
 func (g groups) sensitiveQuery(c privacy.Spec) (query string, arguments []any) {
 	column, _ := g.relations.publication.Relation.Column(c.Of)
 	if g.relations.hasSubject() && (c.Model == privacy.DistinctL || c.Model == privacy.EntropyL || c.Model == privacy.RecursiveCL) {
-		return g.tally(column, "NULL::text") + g.choiceQuery(c), nil
+		return g.tally(column, "NULL::text") + choiceQuery(c, g.names(), g.describe()), nil
 	}
 	verdict := ""
 	switch c.Model {
@@ -52,12 +52,7 @@ func (g groups) sensitiveQuery(c privacy.Spec) (query string, arguments []any) {
 		verdict = fmt.Sprintf(`' has a value in ' || max("left") || ' of them' FROM counted GROUP BY id, size`+
 			` HAVING max("left") >= %s * coalesce(sum("left") FILTER (WHERE rank >= %s), 0)`, decimal(c.C), decimal(c.L))
 	case privacy.AlphaK:
-		bound := ""
-		if len(c.Values) > 0 {
-			bound = "v = ANY ($1::text[]) AND "
-			arguments = []any{known(column, c.Values)}
-		}
-		verdict = fmt.Sprintf("' has a value in ' || max(n) || ' of them' FROM counted WHERE %sn > %s * size GROUP BY id, size", bound, decimal(c.Alpha))
+		verdict, arguments = alphaVerdict(c, column)
 	case privacy.BetaLike:
 		verdict = betaVerdict(c)
 	case privacy.DeltaDisclosure:
@@ -68,6 +63,15 @@ func (g groups) sensitiveQuery(c privacy.Spec) (query string, arguments []any) {
 		return g.closenessQuery(c, column)
 	}
 	return g.tally(column, "NULL::text") + g.describe() + verdict, arguments
+}
+
+func alphaVerdict(c privacy.Spec, column catalog.Column) (verdict string, arguments []any) {
+	bound := ""
+	if len(c.Values) > 0 {
+		bound = "v = ANY ($1::text[]) AND "
+		arguments = []any{known(column, c.Values)}
+	}
+	return fmt.Sprintf("' has a value in ' || max(n) || ' of them' FROM counted WHERE %sn > %s * size GROUP BY id, size", bound, decimal(c.Alpha)), arguments
 }
 
 // betaVerdict compares the gain with beta exactly, and with -ln of the value's

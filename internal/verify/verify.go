@@ -136,12 +136,28 @@ func verifyAll(ctx context.Context, conn *pgx.Conn, publications []catalog.Publi
 	if _, err := conn.PgConn().Exec(ctx, begin).ReadAll(); err != nil {
 		return nil, fmt.Errorf("verifying: %w", err)
 	}
-	for _, p := range publications {
-		t, err := verifyTable(ctx, tx, p)
-		if err != nil {
+	report = make(Report, len(publications))
+	kinds := make(map[string][]int)
+	for i, p := range publications {
+		if p.Membership != nil {
+			kinds[p.Membership.People.Kind] = append(kinds[p.Membership.People.Kind], i)
+			continue
+		}
+		if report[i], err = verifyTable(ctx, tx, p); err != nil {
 			return nil, fmt.Errorf("verifying %s: %w", p.Policy.Table, err)
 		}
-		report = append(report, t)
+	}
+	for kind, places := range kinds {
+		of := newPersons(ctx, tx)
+		for _, i := range places {
+			of.add(publications[i])
+		}
+		if err := of.verify(); err != nil {
+			return nil, fmt.Errorf("verifying the tables of %s: %w", kind, err)
+		}
+		for _, i := range places {
+			report[i] = of.members[publications[i].Membership.Table].report
+		}
 	}
 	return report, nil
 }
@@ -154,19 +170,15 @@ type table struct {
 	report    TableReport
 }
 
+func newTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) table {
+	return table{ctx: ctx, tx: tx, relations: relations{publication: p, parts: partsOf(p)}, report: TableReport{Table: p.Policy.Table.String()}}
+}
+
 func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableReport, error) {
-	t := table{ctx: ctx, tx: tx, relations: relations{publication: p, parts: partsOf(p)}, report: TableReport{Table: p.Policy.Table.String()}}
-	found, err := t.locate()
-	if err != nil || !found {
+	t := newTable(ctx, tx, p)
+	readable, err := t.isReadable()
+	if err != nil || !readable {
 		return t.report, err
-	}
-	complete, err := t.checkShape()
-	if err != nil {
-		return t.report, err
-	}
-	if !complete {
-		t.add("the data", 1, []string{"not checked, because columns are missing or of another type"})
-		return t.report, nil
 	}
 	steps := []func() error{t.count, t.checkConstraints, t.checkRelease, t.checkAttributes}
 	if t.relations.isGuarded() {
@@ -178,6 +190,20 @@ func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableRe
 		}
 	}
 	return t.report, nil
+}
+
+// isReadable checks that the table's relations are there, with the columns that they should
+// have. If it is false, the data cannot be checked.
+func (t *table) isReadable() (bool, error) {
+	found, err := t.locate()
+	if err != nil || !found {
+		return false, err
+	}
+	complete, err := t.checkShape()
+	if err == nil && !complete {
+		t.add("the data", 1, []string{"not checked, because columns are missing or of another type"})
+	}
+	return complete, err
 }
 
 func (t *table) add(name string, violations int64, examples []string) {

@@ -1,0 +1,130 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// checkSensitive checks the constraints on sensitive values: for classes of persons with all
+// values of all their rows, for the persons of cells with the values of the cell's window, and
+// in pools for the values of the table's own rows. Where all is known, the persons of a cell
+// are those of a class. A row that is not published counts as well.
+func (m *member) checkSensitive() error {
+	for _, c := range m.of.people.Constraints {
+		if c.Model == privacy.K {
+			continue
+		}
+		of, column := m.of.sensitive(c.Of)
+		if of == nil {
+			m.add(c.String(), 1, []string{"column " + c.Of + " is not published as it is"})
+			continue
+		}
+		var crowds []crowd
+		switch {
+		case m.isRoot():
+			crowds = append(crowds, m.classes(of, column))
+		case !m.of.people.Knows.All:
+			crowds = append(crowds, m.cells(of, column))
+		}
+		if of == m && !m.isRoot() {
+			crowds = append(crowds, m.pool(column))
+		}
+		for _, crowd := range crowds {
+			query, arguments, supported := crowd.query(c, column)
+			if !supported {
+				m.add(c.String(), 1, []string{"it is not supported for several tables"})
+				continue
+			}
+			if err := m.violations(c.String()+crowd.name, query, arguments...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sensitive finds the table and the column that a constraint names; nil where it is not
+// published as it is.
+func (p *persons) sensitive(qualified string) (*member, catalog.Column) {
+	name, column, _ := catalog.ParseQualifiedColumn(qualified)
+	for _, m := range p.members {
+		if of, exists := m.relations.publication.Relation.Column(column); exists && m.relations.publication.Policy.Table == name && m.relations.isCopied(column) {
+			return m, of
+		}
+	}
+	return nil, catalog.Column{}
+}
+
+// crowd are groups of persons, and the values that each of them has.
+type crowd struct {
+	name    string
+	members string // a query for g0, the group, and who
+	values  string // a query for g0, who, and v
+}
+
+// valuesOf is a query for the sensitive values of all records that belong to persons.
+func (m *member) valuesOf(column catalog.Column) string {
+	return fmt.Sprintf("SELECT o.person AS who, o.win, %s AS v FROM (%s) o JOIN %s s ON s.kproxy_record = o.record WHERE o.person IS NOT NULL GROUP BY 1, 2, 3",
+		key(column, quoted("s", column.Name)), m.records(), m.relations.records)
+}
+
+// classes are those of persons, with the values of all their records.
+func (m *member) classes(of *member, column catalog.Column) crowd {
+	members := fmt.Sprintf("SELECT class AS g0, person AS who FROM (%s) l GROUP BY 1, 2", m.rows())
+	return crowd{"", members, fmt.Sprintf("SELECT m.g0, m.who, v.v FROM members m JOIN (%s) v ON v.who = m.who", of.valuesOf(column))}
+}
+
+// cells are the persons of each cell of the table, with the values in its window. Values of
+// the root count in all windows.
+func (m *member) cells(of *member, column catalog.Column) crowd {
+	members := fmt.Sprintf("SELECT class AS g0, person AS who, win FROM (%s) l WHERE keyed AND person IS NOT NULL GROUP BY 1, 2, 3", m.rows())
+	within := " AND v.win = m.win"
+	if of.isRoot() {
+		within = ""
+	}
+	return crowd{", in cells", members, fmt.Sprintf("SELECT m.g0, m.who, v.v FROM members m JOIN (%s) v ON v.who = m.who%s", of.valuesOf(column), within)}
+}
+
+// pool are the persons of each class of rows without keys, with the values of these rows.
+func (m *member) pool(column catalog.Column) crowd {
+	rows := fmt.Sprintf("FROM (%s) l JOIN %s s ON s.kproxy_record = l.record WHERE NOT keyed AND person IS NOT NULL", m.rows(), m.relations.records)
+	return crowd{", in rows without keys", "SELECT class AS g0, person AS who " + rows + " GROUP BY 1, 2",
+		fmt.Sprintf("SELECT class AS g0, person AS who, %s AS v %s", key(column, quoted("s", column.Name)), rows)}
+}
+
+// ofPersons counts as tallied does. The size of a group counts persons without any value, too.
+const ofPersons = `WITH RECURSIVE members AS MATERIALIZED (%s),
+rows AS MATERIALIZED (SELECT g0, who, v FROM (%s) h GROUP BY 1, 2, 3),
+sizes AS (SELECT g0, count(DISTINCT who) AS size FROM members GROUP BY g0),
+tally AS (SELECT g0, v, count(*) AS n FROM rows GROUP BY g0, v),
+sized AS (SELECT dense_rank() OVER (ORDER BY g0) AS id, v, n, size,
+  coalesce(sum(n) OVER (PARTITION BY g0 ORDER BY n DESC, v ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS taken,
+  row_number() OVER (PARTITION BY g0 ORDER BY n DESC, v) AS rank
+  FROM tally JOIN sizes USING (g0)),
+counted AS (SELECT id, v, n, size, greatest(0, least(n, size - taken)) AS "left", rank FROM sized)
+`
+
+// fewValues are groups in which somebody has no value, and the others have fewer than l. In
+// groups where everybody has one, a choice among them tells.
+const fewValues = ` UNION ALL SELECT 'a group of ' || size || ' persons has ' || coalesce(n, 0) || ' distinct values'
+FROM sizes LEFT JOIN (SELECT g0, count(DISTINCT v) AS n, count(DISTINCT who) AS holders FROM rows GROUP BY g0) h USING (g0) WHERE coalesce(n, 0) < %s AND coalesce(holders, 0) < size`
+
+// query selects the groups that violate a constraint; not all models are supported. A
+// diversity speaks of every choice of one value for each person. So an entropy diversity is
+// void in a group where somebody has none, as it is where the release is made.
+func (c crowd) query(s privacy.Spec, column catalog.Column) (query string, arguments []any, supported bool) {
+	tally := fmt.Sprintf(ofPersons, c.members, c.values)
+	const describe = "SELECT 'a group of ' || size || ' persons' || "
+	switch s.Model {
+	case privacy.AlphaK:
+		verdict, arguments := alphaVerdict(s, column)
+		return tally + describe + verdict, arguments, true
+	case privacy.DistinctL, privacy.RecursiveCL:
+		return tally + choiceQuery(s, []string{"g0"}, describe) + fmt.Sprintf(fewValues, decimal(s.L)), nil, true
+	case privacy.EntropyL:
+		return tally + choiceQuery(s, []string{"g0"}, describe), nil, true
+	}
+	return "", nil, false
+}
