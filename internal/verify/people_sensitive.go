@@ -94,37 +94,39 @@ func (m *member) pool(column catalog.Column) crowd {
 		fmt.Sprintf("SELECT class AS g0, person AS who, %s AS v %s", key(column, quoted("s", column.Name)), rows)}
 }
 
-// ofPersons counts as tallied does. The size of a group counts persons without any value, too.
+// ofPersons counts as tallied does, in the groups that satisfy a condition. The size of a group
+// counts persons without any value, too:
+//
+//	crowds: g0, size, number of values, and void: whether somebody has no value
 const ofPersons = `WITH RECURSIVE members AS MATERIALIZED (%s),
 rows AS MATERIALIZED (SELECT g0, who, v FROM (%s) h GROUP BY 1, 2, 3),
 sizes AS (SELECT g0, count(DISTINCT who) AS size FROM members GROUP BY g0),
+crowds AS (SELECT g0, size, coalesce(number, 0) AS number, coalesce(holders, 0) < size AS void
+  FROM sizes LEFT JOIN (SELECT g0, count(DISTINCT v) AS number, count(DISTINCT who) AS holders FROM rows GROUP BY g0) h USING (g0)),
 tally AS (SELECT g0, v, count(*) AS n FROM rows GROUP BY g0, v),
-sized AS (SELECT dense_rank() OVER (ORDER BY g0) AS id, v, n, size,
+sized AS (SELECT dense_rank() OVER (ORDER BY g0) AS id, v, n, size, number, void,
   coalesce(sum(n) OVER (PARTITION BY g0 ORDER BY n DESC, v ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS taken,
   row_number() OVER (PARTITION BY g0 ORDER BY n DESC, v) AS rank
-  FROM tally JOIN sizes USING (g0)),
-counted AS (SELECT id, v, n, size, greatest(0, least(n, size - taken)) AS "left", rank FROM sized)
+  FROM tally JOIN crowds USING (g0)),
+counted AS (SELECT id, v, n, size, greatest(0, least(n, size - taken)) AS "left", rank FROM sized WHERE %s)
 `
 
-// fewValues are groups in which somebody has no value, and the others have fewer than l. In
-// groups where everybody has one, a choice among them tells.
-const fewValues = ` UNION ALL SELECT 'a group of ' || size || ' persons has ' || coalesce(n, 0) || ' distinct values'
-FROM sizes LEFT JOIN (SELECT g0, count(DISTINCT v) AS n, count(DISTINCT who) AS holders FROM rows GROUP BY g0) h USING (g0) WHERE coalesce(n, 0) < %s AND coalesce(holders, 0) < size`
-
 // query selects the groups that violate a constraint; not all models are supported. A
-// diversity speaks of every choice of one value for each person. So an entropy diversity is
-// void in a group where somebody has none, as it is where the release is made.
+// diversity speaks of every choice of one value for each person. Where somebody has none, there
+// is no choice, so that an entropy diversity is void, as it is where releases are made. The
+// others then demand l values, and no l - 1 values that everybody has one of, or too many.
 func (c crowd) query(s privacy.Spec, column catalog.Column) (query string, arguments []any, supported bool) {
-	tally := fmt.Sprintf(ofPersons, c.members, c.values)
 	const describe = "SELECT 'a group of ' || size || ' persons' || "
+	counted := func(condition string) string { return fmt.Sprintf(ofPersons, c.members, c.values, condition) }
 	switch s.Model {
 	case privacy.AlphaK:
 		verdict, arguments := alphaVerdict(s, column)
-		return tally + describe + verdict, arguments, true
+		return counted("true") + describe + verdict, arguments, true
 	case privacy.DistinctL, privacy.RecursiveCL:
-		return tally + choiceQuery(s, []string{"g0"}, describe) + fmt.Sprintf(fewValues, decimal(s.L)), nil, true
+		few := fmt.Sprintf(" UNION ALL %s' has ' || number || ' distinct values' FROM crowds WHERE void AND number < %s", describe, decimal(s.L))
+		return counted("NOT void OR number >= "+decimal(s.L)) + choiceQuery(s, []string{"g0"}, describe) + few, nil, true
 	case privacy.EntropyL:
-		return tally + choiceQuery(s, []string{"g0"}, describe), nil, true
+		return counted("NOT void") + choiceQuery(s, []string{"g0"}, describe), nil, true
 	}
 	return "", nil, false
 }
