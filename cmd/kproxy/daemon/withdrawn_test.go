@@ -15,6 +15,7 @@ func TestWithdrawnAtServer(t *testing.T) {
 		{"42P01", `relation "people" does not exist`, ""},
 		{"22P02", `invalid input syntax for type boolean: "a composite type has fields that were not accepted"`, "a composite type has fields that were not accepted"},
 		{"22P02", `ungültige Eingabesyntax für Typ boolean: »a partition or child table is not as it was accepted«`, "a partition or child table is not as it was accepted"},
+		{"22P02", `invalid input syntax for type boolean: "a table has become a partition or child of another one, or was rewritten since the transaction began"`, "a table has become a partition or child of another one, or was rewritten since the transaction began"},
 		{"22P02", `invalid input syntax for type boolean: "what"`, ""},
 	} {
 		err := withdrawnAtServer(c.state, c.message)
