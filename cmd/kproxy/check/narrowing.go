@@ -170,7 +170,7 @@ func (n *narrowing) judge() (report inspect.Report) {
 		of := strings.Join(names, ", ")
 		report = append(report, inspect.Finding{
 			Severity: inspect.Warning, Code: codeNarrowing, Table: n.policy.Table, Column: column,
-			What: fmt.Sprintf("is published, follows from %s, and shows more of it than is published: by an estimate, %.0f %% of the pairs of records with the same published value differ in it; someone who knows %s may be left with fewer records than k",
+			What: fmt.Sprintf("is published and follows from %s, and shows more of it than is published: by an estimate, %.0f %% of the pairs of records with the same published value differ in it; someone who knows %s may be left with fewer records than k",
 				of, 100*most, of),
 			Fix: fmt.Sprintf("give it the role quasi-identifying with a hierarchy, or identifying; or, if readers may know it, write into the table's policy: acknowledge: {joinable: [%s]}", column),
 		})
