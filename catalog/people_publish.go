@@ -22,7 +22,7 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 	publication := PeoplePublication{People: p}
 	member := func(name Name, keys []string) (Publication, []Problem) {
 		policy := policies[name]
-		policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+		policy = p.Member(policy, name)
 		b := builder{publication: Publication{Policy: policy, Relation: relations[name]}, keys: keys, member: true}
 		b.build()
 		return b.publication, b.problems
@@ -57,6 +57,12 @@ func (p *PeoplePublication) join() (problems []Problem) {
 		}
 	}
 	return problems
+}
+
+// Member is the policy of one of the tables, with what holds for all of them.
+func (p People) Member(policy TablePolicy, name Name) TablePolicy {
+	policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+	return policy
 }
 
 // constraintsOf are k, and the constraints of sensitive columns of a table.
