@@ -17,6 +17,9 @@ func (p Publication) Comments() (relation string, columns []string) {
 	if p.Policy.Subject != "" {
 		relation += " Counted in distinct persons."
 	}
+	if p.Membership != nil {
+		relation += " " + p.Membership.Explain()
+	}
 	if p.Policy.Updates.Mode == Guarded {
 		relation += " Changes become visible in batches."
 	}
@@ -33,6 +36,8 @@ func (p Publication) commentOn(c PublishedColumn) string {
 		return "The number of the row's equivalence class."
 	case Weight:
 		return "The share of the class's rows that stand for somebody: its sum estimates how many records there are."
+	case Pseudonym:
+		return "A pseudonym for the key, the same in all tables that refer to it; NULL in rows without it."
 	case Copy:
 		policy, _ := p.Policy.Column(c.Source)
 		return fmt.Sprintf("%s: as in the source.", policy.Role)

@@ -52,6 +52,9 @@ func (p Publication) Describe() Description {
 	if p.Policy.Subject != "" {
 		d.Constraints += ", counted in distinct persons"
 	}
+	if p.Membership != nil {
+		d.Constraints += ", counted in distinct persons. " + p.Membership.Explain()
+	}
 	for _, c := range p.Columns {
 		column := p.describe(c)
 		d.Columns = append(d.Columns, column)
@@ -73,6 +76,9 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 		return d
 	case Weight:
 		d.Form = "the share of the class's rows that stand for somebody"
+		return d
+	case Pseudonym:
+		d.Form = "a pseudonym for the key, the same in all tables that refer to it; NULL in rows without it"
 		return d
 	case Copy:
 		policy, _ := p.Policy.Column(c.Source)

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// PeoplePublication is the published shape of the tables of one kind of person, but for
-// the pseudonyms that stand for their keys.
+// PeoplePublication is the published shape of the tables of one kind of person.
 type PeoplePublication struct {
 	People People
 	Root   Publication
@@ -22,7 +22,7 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 	publication := PeoplePublication{People: p}
 	member := func(name Name, keys []string) (Publication, []Problem) {
 		policy := policies[name]
-		policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+		policy = p.Member(policy, name)
 		b := builder{publication: Publication{Policy: policy, Relation: relations[name]}, keys: keys, member: true}
 		b.build()
 		return b.publication, b.problems
@@ -34,7 +34,35 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 		publication.Tables = append(publication.Tables, table)
 		problems = append(problems, found...)
 	}
-	return publication, problems
+	return publication, append(problems, publication.join()...)
+}
+
+// join gives all tables their membership, with the forms of their pseudonyms.
+func (p *PeoplePublication) join() (problems []Problem) {
+	forms := make(map[int]PseudonymForm)
+	for table := people.Root; table < len(p.Tables); table++ {
+		form, found := p.keyForm(table)
+		forms[table] = form
+		problems = append(problems, found...)
+	}
+	p.Root.Membership = &Membership{People: p.People, Table: people.Root, Own: forms[people.Root]}
+	for i := range p.Tables {
+		m := &Membership{People: p.People, Table: i, Own: forms[i], Of: forms[p.parentOf(i)]}
+		p.Tables[i].Membership = m
+		for _, column := range m.Key() {
+			if slices.Contains(m.Link(), column) {
+				problems = append(problems, Problem{Table: p.Tables[i].Policy.Table, Column: column,
+					What: "belongs to two keys in people, and can show one pseudonym only", Fix: "leave out key, where no table is through this one, or name a key of other columns"})
+			}
+		}
+	}
+	return problems
+}
+
+// Member is the policy of one of the tables, with what holds for all of them.
+func (p People) Member(policy TablePolicy, name Name) TablePolicy {
+	policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+	return policy
 }
 
 // constraintsOf are k, and the constraints of sensitive columns of a table.

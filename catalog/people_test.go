@@ -100,6 +100,13 @@ func TestPublishPeople(t *testing.T) {
 	if len(publication.Root.Sensitive) != 0 || len(publication.Tables[0].Sensitive) != 1 || publication.Tables[0].Sensitive[0].Column != "ward" {
 		t.Errorf("sensitive columns are %v and %v", publication.Root.Sensitive, publication.Tables[0].Sensitive)
 	}
+	m, columns := publication.Tables[0].Membership, publication.Tables[0].Columns
+	if m == nil || m.Own != (PseudonymForm{Bits: 31}) || m.Of != m.Own || len(columns) != 3 || columns[0].Part != Pseudonym || columns[1].Part != Pseudonym || !m.IsOwn(columns[0]) || m.IsOwn(columns[1]) {
+		t.Errorf("the membership is %+v, and columns are %v", m, columns)
+	}
+	if got := len(publication.Tables[0].StoredColumns()); got != 3 {
+		t.Errorf("%d columns are stored, want the keys and the ward", got)
+	}
 	rootSchema, _ := publication.Root.NewSchema()
 	visitsSchema, _ := publication.Tables[0].NewSchema()
 	set, err := publication.ConstraintSet(publication.Schema(rootSchema, []privacy.Schema{visitsSchema}))

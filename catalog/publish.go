@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
@@ -34,6 +35,9 @@ type Publication struct {
 	// Columns are the published columns, in the source table's order; behind them,
 	// of a guarded table, the ClassNumber and the Weight.
 	Columns []PublishedColumn
+	// Membership is the table's place among those that are released together; nil for a
+	// table that is released by itself.
+	Membership *Membership `json:",omitempty"`
 }
 
 // Attribute is a quasi-identifier with everything needed to code and generalize it.
@@ -70,6 +74,9 @@ const (
 	// (0, 1], as far as it may be known; of guarded tables only, from no source
 	// column. A sum of it estimates how many records there are.
 	Weight
+	// Pseudonym stands for a key of tables that are released together: a random value of
+	// the source type, NULL in rows that are published without their keys.
+	Pseudonym
 )
 
 // PublishedColumn is one column of the published relation.
@@ -94,7 +101,7 @@ func (p Publication) StoredColumns() []Column {
 	var stored []Column
 	for _, c := range p.Relation.Columns {
 		policy, named := p.Policy.Column(c.Name)
-		if named && policy.Role != Identifying || c.Name == p.Policy.Subject {
+		if named && policy.Role != Identifying || c.Name == p.Policy.Subject || p.Membership.holds(c.Name) {
 			stored = append(stored, c)
 		}
 	}
@@ -129,6 +136,10 @@ func (b *builder) build() {
 	b.checkKeys()
 	b.checkQuasiIdentifiers()
 	for _, column := range relation.Columns {
+		if slices.Contains(b.keys, column.Name) {
+			b.publication.Columns = append(b.publication.Columns, PublishedColumn{Name: column.Name, Type: column.Type, Source: column.Name, Part: Pseudonym, Attribute: -1})
+			continue
+		}
 		if c, named := policy.Column(column.Name); named {
 			if column.Generated {
 				b.problem(column.Name, "is a generated column, which logical replication leaves out", "name the columns it is made from instead")

@@ -25,6 +25,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	t.definition.bound = bound
 	kind := publishAfresh
 	switch {
+	case t.group != nil && s.afresh[t.group]:
 	case fits:
 		if kind, err = s.resume(ctx, t, g); err != nil || kind == noJob {
 			return err
@@ -119,7 +120,7 @@ func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 // enqueue adds a job for the worker.
 func (s *session) enqueue(t *table, kind jobKind) {
 	s.store.lastGeneration++
-	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration})
+	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration, group: t.group})
 }
 
 // load loads the store of a table, which is applied from there.

@@ -165,6 +165,9 @@ func (a *applier) join(ctx context.Context, n *preparedTable) error {
 	if err != nil {
 		return err
 	}
+	if n.table.group != nil {
+		a.due.Reset(0) // it may be the last one of its group
+	}
 	if rewinds {
 		return a.rewind(ctx)
 	}
@@ -315,6 +318,7 @@ func (a *applier) publishDue(ctx context.Context) error {
 		a.due.Reset(mixIdle)
 		return nil
 	}
+	a.session.tables.prepare(a.session.position)
 	if a.session.tables.markDue(a.session.syncer.config.Now()) {
 		if err := a.flush(ctx, a.session.position); err != nil {
 			return err

@@ -388,9 +388,9 @@ func TestReadersAreWaitedForAgain(t *testing.T) {
 		}
 		a := m.applier(of)
 		err := within(t.Context(), a.session, func(tx pgx.Tx) error {
-			shown, err := a.writer.tryShow(t.Context(), tx, of, nil)
-			if shown != (state == "") {
-				t.Errorf("refused by %q, it is shown: %t", state, shown)
+			err := a.writer.tryShow(t.Context(), tx, tables{of}, nil)
+			if of.release.shown != (state == "") {
+				t.Errorf("refused by %q, it is shown: %t", state, of.release.shown)
 			}
 			return err
 		})

@@ -47,7 +47,8 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 		Attributes []catalog.Attribute
 		Sensitive  []catalog.SensitiveColumn
 		Published  []catalog.PublishedColumn
-	}{storeLayout, packed, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns})
+		Membership *catalog.Membership `json:",omitempty"`
+	}{storeLayout, packed, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns, p.Membership})
 	if err != nil {
 		return "", fmt.Errorf("digesting the policy of %s: %w", p.Policy.Table, err)
 	}

@@ -252,8 +252,8 @@ func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 func (p *publisher) index(ctx context.Context) error {
 	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.table.recordsTable(), recordColumn)
 	work := [][]string{{primary, "ANALYZE " + p.table.recordsTable()}, nil}
-	for _, part := range p.table.parts {
-		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.releaseRows(), part.column))
+	for _, column := range p.table.mode.indexed() {
+		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.releaseRows(), column))
 	}
 	work[1] = append(work[1], "ANALYZE "+p.table.releaseRows())
 	shares := min(len(work), len(p.readers))

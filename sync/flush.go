@@ -107,6 +107,7 @@ func (a *applier) startBatch(ctx context.Context, to pglogrepl.LSN) error {
 	}
 	a.session.tables.markDue(a.session.syncer.config.Now())
 	a.mixer.touchIfLate(a.session.tables)
+	a.session.tables.prepare(to)
 	steps := maxSteps
 	if slices.ContainsFunc(a.session.tables, func(t *table) bool { return t.pending.spilled }) {
 		steps = maxSpilledSteps
@@ -150,14 +151,8 @@ func (a *applier) fillBatch(ctx context.Context, b *batch) error {
 	}
 	b.status = a.session.figures()
 	making := a.session.making()
-	for _, t := range a.session.tables {
-		if t.release.showAt == 0 || t.release.showAt > b.to || time.Since(t.release.postponed) < postponement {
-			continue
-		}
-		err := b.add(func(ctx context.Context, tx pgx.Tx) (err error) {
-			t.release.shown, err = a.writer.tryShow(ctx, tx, t, making)
-			return err
-		})
+	for _, shown := range a.session.tables.toShow(b.to) {
+		err := b.add(func(ctx context.Context, tx pgx.Tx) error { return a.writer.tryShow(ctx, tx, shown, making) })
 		if err != nil {
 			return err
 		}

@@ -120,6 +120,8 @@ func (s *guarded) marks() []storeColumn {
 	}
 }
 
+func (s *guarded) indexed() []string { return []string{s.part.column} }
+
 func (s *guarded) place(ids []incremental.RecordID) []any {
 	classes, rows := make([]*int64, len(ids)), make([]*int64, len(ids))
 	changed, since, expired := make([]*string, len(ids)), make([]*time.Time, len(ids)), make([]bool, len(ids))
@@ -219,7 +221,7 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
 		JOIN %s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
-		t.release.releaseTable(), listed(s.marks(), ""), t.layout.view().shownList(), t.releaseList(),
+		t.release.releaseTable(), listed(s.marks(), ""), t.layout.view().shownList(), t.releaseList(noPseudonym),
 		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, s.part.generalizedNames("", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
 }
 

@@ -167,6 +167,8 @@ func (s *immediate) places() []storeColumn {
 
 func (s *immediate) marks() []storeColumn { return s.places() }
 
+func (s *immediate) indexed() []string { return columnNames(s.marks()) }
+
 func (s *immediate) place(ids []incremental.RecordID) []any {
 	columns := make([]any, len(s.parts))
 	for i, p := range s.parts {

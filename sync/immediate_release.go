@@ -92,6 +92,6 @@ func (s *immediate) writeRows(batch *statements, ids []incremental.RecordID) {
 		JOIN %s AS r ON r.%[11]s = m.record AND r.%[11]s = ANY($1)
 		ORDER BY random()`,
 		strings.Join(shown, ", "),
-		t.release.releaseTable(), t.classColumns(""), t.layout.view().shownList(), t.classColumns("m."), t.releaseList(),
+		t.release.releaseTable(), t.classColumns(""), t.layout.view().shownList(), t.classColumns("m."), t.releaseList(noPseudonym),
 		numberArrays(2, len(s.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
 }

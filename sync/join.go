@@ -120,7 +120,7 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 		return err
 	}
 	g, known := found[t.layout.name()]
-	if t.release.position < consumed || known {
+	if t.release.position < consumed || known || t.group != nil {
 		t.release.showAt = consumed // readers of an earlier one may have to be waited for
 		if known && t.layout.fits(g) && g.halted == "" {
 			t.release.previous = g.number

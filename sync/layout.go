@@ -20,6 +20,7 @@ type layout struct {
 	sensitive   []int // indexes into columns, one for each attribute that constraints speak of
 	subject     int   // index into columns, -1 where each record is another person's
 	copied      []int // indexes into columns of what is published as it is; only for guarded publication
+	kin         kinColumns
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
 	method      anonymizer.Method
@@ -51,17 +52,21 @@ func (t *layout) layOut() {
 			}
 		}
 	}
+	t.kin = t.kinColumns()
 }
 
 func (t *layout) name() catalog.Name { return t.publication.Policy.Table }
 
 func (t *layout) isGuarded() bool { return t.publication.Policy.Updates.Mode == catalog.Guarded }
 
+// isLinked tells whether the table is released together with others.
+func (t *layout) isLinked() bool { return t.publication.Membership != nil }
+
 // codedColumns are the indexes of the columns that the stage or the key map
 // needs, each once: what has to travel from the server into memory.
 func (t *layout) codedColumns() []int {
 	wanted := make([]bool, len(t.columns))
-	for _, list := range [][]int{t.key, t.qi, t.sensitive, t.subjectColumn(), t.copied} {
+	for _, list := range [][]int{t.key, t.qi, t.sensitive, t.subjectColumn(), t.copied, t.kin.own, t.kin.of} {
 		for _, i := range list {
 			wanted[i] = true
 		}

@@ -38,6 +38,8 @@ type updateMode interface {
 
 	// marks are the columns of the release beside those published from the source.
 	marks() []storeColumn
+	// indexed are the marks by which rows of the release are found.
+	indexed() []string
 	// publish makes the first release of the snapshot's records, and assignments yields
 	// what cannot be told of it by place: the number of each published record and those of
 	// its marks that are no places.
@@ -62,7 +64,10 @@ type storeColumn struct{ name, sqlType string }
 
 // newMode returns the mode that the table's policy asks for, empty.
 func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
-	if t.layout.isGuarded() {
+	switch {
+	case t.layout.isLinked():
+		return newLinked(t)
+	case t.layout.isGuarded():
 		return newGuarded(t, nextClass, seed)
 	}
 	return newImmediate(t, nextClass, seed), nil

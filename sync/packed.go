@@ -39,7 +39,7 @@ const (
 
 // isPacked says which of the two layouts the table's release has.
 func (t *table) isPacked() bool {
-	return !t.layout.isGuarded() && len(t.parts) == 1
+	return !t.layout.isGuarded() && !t.layout.isLinked() && len(t.parts) == 1
 }
 
 func (t *releaseState) packedTable() string { return storeTable("packed", t.generation).SQL() }

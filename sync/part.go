@@ -23,19 +23,35 @@ type part struct {
 // divide makes the table's parts, in the order of anonymizer.Split.
 func (t *table) divide() error {
 	components, uncovered := t.layout.constraints.Components(len(t.layout.attributes))
+	if t.layout.isLinked() { // all of its columns are of one part, and there may be none
+		t.addPart(0, t.layout.allAttributes(), t.layout.constraints)
+		return nil
+	}
 	if len(uncovered) > 0 {
 		return fmt.Errorf("no constraint of %s speaks of the column %s", t.layout.name(), t.layout.attributes[uncovered[0]].Name)
 	}
 	for i, c := range components {
-		p := &part{attributes: c.Attributes, constraints: c.Constraints, column: catalog.ClassColumn(i)}
-		for _, column := range t.layout.publication.Columns {
-			if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
-				p.generalized = append(p.generalized, generalizedColumn{column, attribute, t.layout.publication.Attributes[column.Attribute].Spec})
-			}
-		}
-		t.parts = append(t.parts, p)
+		t.addPart(i, c.Attributes, c.Constraints)
 	}
 	return nil
+}
+
+func (t *layout) allAttributes() []int {
+	all := make([]int, len(t.attributes))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (t *table) addPart(number int, attributes []int, constraints privacy.ConstraintSet) {
+	p := &part{attributes: attributes, constraints: constraints, column: catalog.ClassColumn(number)}
+	for _, column := range t.layout.publication.Columns {
+		if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
+			p.generalized = append(p.generalized, generalizedColumn{column, attribute, t.layout.publication.Attributes[column.Attribute].Spec})
+		}
+	}
+	t.parts = append(t.parts, p)
 }
 
 // generalizedColumn is a published column that shows a class instead of a record, of the
@@ -53,6 +69,7 @@ type coded struct {
 	sensitive []uint32
 	subject   uint32
 	copied    []uint64 // of each of table.copied; it differs where the values do
+	kin       kin
 }
 
 // record is a row as one part knows it.

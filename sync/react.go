@@ -31,6 +31,9 @@ func (a *applier) react(ctx context.Context) error {
 	if f.table == t.layout.name() && t.truncations.explain(t.definition, f.definition) {
 		return a.relations.adopt(ctx, f)
 	}
+	if t.group != nil { // the others have to begin anew with it
+		return halt
+	}
 	if !halt.resync {
 		if err := a.session.halt(ctx, halt); err != nil {
 			return err

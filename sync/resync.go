@@ -126,7 +126,7 @@ func (t *table) difference() string {
 // the same key, so no row comes to a key that another one has to leave first.
 func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
 	most := max(minDifferences, t.mode.status().Records/maxDifferences)
-	guarded := t.layout.isGuarded()
+	guarded := t.layout.isGuarded() || t.layout.isLinked()
 	t.beginTransaction(0)
 	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.layout.columns), func(values []value) error {
 		if done++; done%progressRows == 0 {

@@ -46,10 +46,11 @@ type session struct {
 
 	replication *pgconn.PgConn // holds the lock and carries the stream
 
-	policy []*table       // as configured, empty; a job's or the applier's once it is given away
-	unfit  []catalog.Name // configured, but at odds with their tables
-	tables tables         // applied
-	jobs   []job          // to be done beside the stream
+	policy []*table              // as configured, empty; a job's or the applier's once it is given away
+	unfit  []catalog.Name        // configured, but at odds with their tables
+	tables tables                // applied
+	jobs   []job                 // to be done beside the stream
+	afresh map[*linkedGroup]bool // whose tables are published afresh, all of them
 
 	loggedRefusal string        // as the log was told last
 	position      pglogrepl.LSN // of the store: every applied table has at least that
@@ -177,6 +178,10 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		t.now, t.logger = s.config.Now, s.config.Logger
 		ses.policy = append(ses.policy, t)
 	}
+	if err := ses.groupLinked(); err != nil {
+		ses.close()
+		return nil, &StopError{What: err.Error(), Fix: fixPolicy}
+	}
 	return ses, nil
 }
 
@@ -213,6 +218,7 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	s.afresh = s.groupsAfresh(found)
 	for _, t := range s.policy {
 		g, known := found[t.layout.name()]
 		if !known {

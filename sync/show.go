@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pglogrepl"
@@ -18,15 +19,38 @@ const (
 	lockNotAvailable = "55P03"
 )
 
-// tryShow shows a generation that has caught up, unless a reader's open transaction keeps
-// the earlier one for longer than the other tables can wait.
-func (w *writer) tryShow(ctx context.Context, tx pgx.Tx, t *table, making []int64) (shown bool, err error) {
-	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return w.store.show(ctx, tx, t, making) })
-	if err == nil && !shown {
-		t.release.postponed = time.Now()
-		w.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
+// toShow are the tables whose generations have caught up at a commit, those of a group together.
+func (t tables) toShow(upTo pglogrepl.LSN) (groups []tables) {
+	for i, of := range t {
+		switch {
+		case of.release.showAt == 0 || of.release.showAt > upTo || time.Since(of.release.postponed) < postponement:
+		case of.group == nil:
+			groups = append(groups, tables{of})
+		case of.group.ready && !slices.ContainsFunc(t[:i], func(other *table) bool { return other.group == of.group }):
+			groups = append(groups, slices.DeleteFunc(slices.Clone(t), func(other *table) bool { return other.group != of.group }))
+		}
 	}
-	return shown, err
+	return groups
+}
+
+// tryShow shows generations that have caught up, all or none, unless a reader's open transaction
+// keeps an earlier one for longer than the other tables can wait.
+func (w *writer) tryShow(ctx context.Context, tx pgx.Tx, of tables, making []int64) error {
+	shown, err := briefly(ctx, tx, func(tx pgx.Tx) error {
+		for _, t := range of {
+			if err := w.store.show(ctx, tx, t, making); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, t := range of {
+		if t.release.shown = shown && err == nil; !t.release.shown && err == nil {
+			t.release.postponed = time.Now()
+			w.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
+		}
+	}
+	return err
 }
 
 // briefly does a part of a transaction that takes locks of readers, or leaves it out where

@@ -93,8 +93,7 @@ func (p *publisher) stagingTable(kind string) string {
 }
 
 // snapshot is the source as partitions know it, in the order of the records'
-// numbers from 1. Of a guarded table it has the number alone, as the lineage has the
-// records.
+// numbers from 1. Of a taker it has their number alone.
 type snapshot struct {
 	records   int
 	cells     [][]hierarchy.Cell // attribute, record
@@ -105,7 +104,7 @@ type snapshot struct {
 // newSnapshot is empty, with room for as many records as the server believes there are.
 func (p *publisher) newSnapshot() *snapshot {
 	room := min(p.total, math.MaxInt32)
-	if _, is := p.table.mode.(*guarded); is {
+	if _, takes := p.table.mode.(taker); takes {
 		return &snapshot{}
 	}
 	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.table.layout.qi)), sensitive: make([][]uint32, len(p.table.layout.sensitive))}
@@ -132,15 +131,22 @@ func (s *snapshot) add(t *table, row []value) {
 	}
 }
 
+// taker is a mode that has the records of a snapshot itself.
+type taker interface {
+	updateMode
+	// code codes a row that was not known, until the next call.
+	code(row []value) *coded
+}
+
 // keep takes a further record, into the snapshot or, as one that waits, into a lineage.
 func (p *publisher) keep(s *snapshot, row []value) error {
-	lineage, is := p.table.mode.(*guarded)
-	if !is {
+	mode, takes := p.table.mode.(taker)
+	if !takes {
 		s.add(p.table, row)
 		return nil
 	}
 	s.records++
-	if _, err := lineage.insert(incremental.RecordID(s.records), nil, *lineage.code(row), p.at); err != nil {
+	if _, err := mode.insert(incremental.RecordID(s.records), nil, *mode.code(row), p.at); err != nil {
 		return internal(err)
 	}
 	return nil

@@ -131,5 +131,5 @@ func (p *publisher) releaseQuery(condition string) string {
 		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.stagingTable("member"), recordColumn)
 	}
 	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s WHERE %s",
-		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(), p.table.recordsTable(), joins.String(), condition)
+		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(noPseudonym), p.table.recordsTable(), joins.String(), condition)
 }

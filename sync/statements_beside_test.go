@@ -214,20 +214,12 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return fmt.Sprintf("spilled %t, open %t", of.pending.spilled, a.writer.spilled != nil), err
 		})},
 		{name: "show", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			var shown bool
-			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.writer.tryShow(ctx, tx, of, a.session.making())
-				return err
-			})
-			return shown, err
+			err := within(ctx, a.session, func(tx pgx.Tx) error { return a.writer.tryShow(ctx, tx, []*table{of}, a.session.making()) })
+			return of.release.shown, err
 		})},
 		{name: "show while readers wait", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			var shown bool
-			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.writer.tryShow(ctx, tx, of, a.session.making())
-				return err
-			})
-			return fmt.Sprint(shown, of.release.postponed.IsZero()), err
+			err := within(ctx, a.session, func(tx pgx.Tx) error { return a.writer.tryShow(ctx, tx, []*table{of}, a.session.making()) })
+			return fmt.Sprint(of.release.shown, of.release.postponed.IsZero()), err
 		}), answers: []answer{{words: "CREATE OR REPLACE", state: lockNotAvailable}}},
 	})
 }

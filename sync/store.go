@@ -50,14 +50,18 @@ func (t *table) classColumns(prefix string) string {
 }
 
 // releaseList are the columns of shownList as expressions over c0, c1, ..., the
-// classes of each part with their generalized columns as text, and r, a record of
+// classes of each part with their generalized columns as text, r, a record of
 // the store.
-func (t *table) releaseList() string {
+func (t *table) releaseList(pseudonym func(catalog.PublishedColumn) string) string {
 	var list []string
 	generalized := make([]int, len(t.parts))
 	for _, c := range t.layout.publication.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
 		if c.Part == catalog.ClassNumber || c.Part == catalog.Weight {
+			continue
+		}
+		if c.Part == catalog.Pseudonym {
+			list = append(list, pseudonym(c)+" AS "+name)
 			continue
 		}
 		if !c.Generalized() {
@@ -70,6 +74,10 @@ func (t *table) releaseList() string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// noPseudonym stands for the pseudonyms of rows that are published later, and of tables
+// that have none.
+func noPseudonym(c catalog.PublishedColumn) string { return "NULL::" + c.Type }
 
 // listed joins the names of columns, each behind prefix.
 func listed(columns []storeColumn, prefix string) string {

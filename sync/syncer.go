@@ -179,7 +179,8 @@ func (s *Syncer) notify() {
 // being compared with its source.
 func (s *session) lagging() bool {
 	for name, status := range s.syncer.status.Tables {
-		if status.State == Published && s.tables.find(name) == nil {
+		t := s.tables.find(name)
+		if status.State == Published && (t == nil || t.group != nil && !t.group.ready) {
 			return true
 		}
 	}

@@ -74,10 +74,15 @@ func testPolicy() catalog.Policy {
 
 func newBench(t *testing.T, server *pgserver.Server, setup string) *bench {
 	t.Helper()
+	return newBenchOf(t, server, setup, testPolicy())
+}
+
+func newBenchOf(t *testing.T, server *pgserver.Server, setup string, policy catalog.Policy) *bench {
+	t.Helper()
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()
 	b.exec(setup)
-	return b.provide(server, testPolicy())
+	return b.provide(server, policy)
 }
 
 // provide makes roles, store and publication for a policy.

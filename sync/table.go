@@ -25,6 +25,7 @@ import (
 type table struct {
 	layout layout
 
+	group   *linkedGroup          // nil for a table that is released by itself
 	values  []*privacy.Dictionary // of each sensitive attribute; they grow with every new value until the next start
 	persons *privacy.Dictionary
 
@@ -201,6 +202,7 @@ func (t *table) encodeInto(row *coded, values []value, before *coded) {
 		row.subject = t.person(values[t.layout.subject])
 	}
 	row.copied = t.layout.fingerprints(row.copied, values, before)
+	row.kin = t.layout.kinOf(values, before)
 }
 
 // fingerprintSeed is unpredictable, so that no values can be chosen to have the same
@@ -299,7 +301,7 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 // not rewritten, so that readers do not see that there was a change. This is known for
 // records whose copied values are held in memory.
 func (t *table) showsSame(id incremental.RecordID, before, after coded, values []value) bool {
-	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) &&
+	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) && before.kin == after.kin &&
 		before.subject == after.subject && t.copies.same(id, values)
 }
 

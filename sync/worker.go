@@ -47,6 +47,7 @@ type job struct {
 	bound       accept.Table // what was accepted of the table
 	kind        jobKind
 	generation  int64 // the number of the new generation
+	group       *linkedGroup
 }
 
 // preparedTable is a table at a position of the stream, where it joins.
@@ -124,6 +125,7 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
+	t.join(n.job.group)
 	t.now, t.logger, n.table = w.syncer.config.Now, w.syncer.config.Logger, t
 	snapshot, err := w.takeSnapshot(ctx)
 	if err != nil {

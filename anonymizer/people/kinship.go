@@ -1,6 +1,9 @@
 package people
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // link puts a row below the one that has the key, or among those that wait for it.
 func (m *Maintained) link(table int, slot int32, of Key) {
@@ -31,12 +34,15 @@ func (m *Maintained) head(table int, parent int32) *int32 {
 	return &above.heads[slices.Index(above.children, table)][parent]
 }
 
-// below lists the rows of a table below a row of its parent, in no order.
+// below lists the rows of a table below a row of its parent, by their IDs: what is made of
+// them does not depend on the order in which they came.
 func (m *Maintained) below(table int, parent int32) []int32 {
 	var rows []int32
 	for row := *m.head(table, parent); row != none; row = m.tables[table].next[row] {
 		rows = append(rows, row)
 	}
+	ids := m.tables[table].ids
+	slices.SortFunc(rows, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) })
 	return rows
 }
 
@@ -116,6 +122,7 @@ func (m *Maintained) hide(table int, slot int32) {
 	m.dirty.gone(table, t.ids[slot], t.state[slot])
 	if t.state[slot].pooled() {
 		_ = m.pools[table].Delete(t.ids[slot]) // it is there
+		m.dirty.move(table, t.ids[slot])
 	}
 	t.state[slot] = hidden
 	for _, child := range t.children {

@@ -41,6 +41,7 @@ type Maintained struct {
 	pools     []*incremental.Partition
 	dirty     dirt
 	withheld  error // why nothing is published although there are enough persons
+	restored  restored
 
 	pseudonyms []uint64 // that root rows carry, by the person's slot
 }
@@ -163,18 +164,25 @@ func (m *Maintained) relation(table int) *relation {
 
 // Insert adds a row. The errors are incremental.ErrDuplicate for an ID, ErrDuplicateKey,
 // and one about the number of cells; nothing is changed then.
-func (m *Maintained) Insert(table int, r Row) error {
+func (m *Maintained) Insert(table int, r Row) error { return m.insert(table, r, 0) }
+
+// insert adds a row, which has been in a class before a restart.
+func (m *Maintained) insert(table int, r Row, class incremental.ClassID) error {
 	t := m.relation(table)
 	slot, err := t.insert(r)
 	if err != nil {
 		return fmt.Errorf("inserting row %d into table %s: %w", r.ID, t.name, err)
 	}
-	if table == Root {
+	if class != 0 {
+		m.restored.add(table, r.ID, class)
+	}
+	switch {
+	case table != Root:
+		m.link(table, slot, r.Of)
+	case class == 0:
 		if err := m.partition.Insert(incremental.Record{ID: r.ID, Cells: m.personCells(slot)}); err != nil {
 			return err
 		}
-	} else {
-		m.link(table, slot, r.Of)
 	}
 	if r.Key != (Key{}) {
 		for _, child := range t.children {
@@ -185,7 +193,8 @@ func (m *Maintained) Insert(table int, r Row) error {
 	return nil
 }
 
-// Modify replaces a row of the same ID. The errors are incremental.ErrUnknown and those
+// Modify replaces a row of the same ID, which is published anew even if it is the same: it may
+// have values that the release does not know. The errors are incremental.ErrUnknown and those
 // of Insert.
 func (m *Maintained) Modify(table int, r Row) error {
 	t := m.relation(table)
@@ -204,7 +213,12 @@ func (m *Maintained) Modify(table int, r Row) error {
 	}
 	t.set(slot, r)
 	m.touch(table, slot)
-	if table == Root {
+	if t.state[slot].pooled() { // values that the pool does not know may have changed
+		if err := m.pools[table].Touch(r.ID); err != nil {
+			return err
+		}
+	}
+	if table == Root && m.restored.class(Root, r.ID) == 0 {
 		return m.partition.Modify(incremental.Record{ID: r.ID, Cells: m.personCells(slot)})
 	}
 	return nil
@@ -224,11 +238,14 @@ func (m *Maintained) Delete(table int, id incremental.RecordID) error {
 	}
 	m.dirty.gone(table, id, t.state[slot])
 	switch {
+	case m.restored.take(table, id) != 0: // it is nowhere else
+		m.dirty.move(table, id)
 	case table == Root:
 		if err := m.partition.Delete(id); err != nil {
 			return err
 		}
 	case t.state[slot].pooled():
+		m.dirty.move(table, id) // it may come back
 		if err := m.pools[table].Delete(id); err != nil {
 			return err
 		}

@@ -30,15 +30,19 @@ type world struct {
 	parents    []int
 	source     []map[incremental.RecordID]people.Row
 	seen       []map[incremental.RecordID]seenRow
+	stored     []map[incremental.RecordID]incremental.ClassID // as a store has them
+	versions   map[[2]int64]int                               // of a row's other values, by table and ID
 	nextID     incremental.RecordID
+	start      func() *people.Maintained
 }
 
 // seenRow is a published row.
 type seenRow struct {
 	people.PublishedRow
-	cell   int64
-	pooled bool
-	values []hierarchy.Generalization
+	cell    int64
+	pooled  bool
+	values  []hierarchy.Generalization
+	version int
 }
 
 // sensitiveOf is the number of sensitive attributes of each table.
@@ -48,7 +52,7 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 	t.Helper()
 	date := attribute("date", hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate})
 	number := attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 3)), k: k, knows: knows, alpha: alpha, windows: windows, parents: []int{0, people.Root, 0, people.Root, 1}}
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 3)), k: k, knows: knows, alpha: alpha, windows: windows, parents: []int{0, people.Root, 0, people.Root, 1}, versions: map[[2]int64]int{}}
 	w.attributes = [][]anonymizer.Attribute{{date, number}, {date}, {number}, {}, {}}
 	shape := people.Shape{Root: w.attributes[0]}
 	for i, name := range []string{"visits", "prescriptions", "allergies", "doses"} {
@@ -63,14 +67,18 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 		constraints = append(constraints, privacy.AlphaBound{Alpha: alpha}, privacy.AlphaBound{Alpha: alpha, Attribute: 1})
 	}
 	var pseudonym uint64
-	m, err := people.NewMaintained(shape, constraints, knows, people.MaintainedOptions{
-		Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
-	})
-	if err != nil {
-		t.Fatal(err)
+	w.start = func() *people.Maintained {
+		m, err := people.NewMaintained(shape, constraints, knows, people.MaintainedOptions{
+			Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
 	}
-	w.maintained = m
+	w.maintained = w.start()
 	for range w.attributes {
+		w.stored = append(w.stored, map[incremental.RecordID]incremental.ClassID{})
 		w.source = append(w.source, map[incremental.RecordID]people.Row{})
 		w.seen = append(w.seen, map[incremental.RecordID]seenRow{})
 	}
@@ -151,9 +159,13 @@ func (w *world) operate() {
 		w.draw(table, &r)
 		if w.random.IntN(2) == 0 {
 			r.Of, r.Window = was.Of, was.Window // its values alone
+			if w.random.IntN(2) == 0 {
+				r = was // or values that the release does not know
+			}
 		}
 		w.must(w.maintained.Modify(table-1, r))
 		w.source[table][r.ID] = r
+		w.versions[[2]int64{int64(table), int64(r.ID)}]++
 	}
 }
 
@@ -169,6 +181,46 @@ func (w *world) settle() {
 	w.follow(0, changes.Root)
 	for i, c := range changes.Tables {
 		w.follow(i+1, c)
+	}
+	for table, rows := range w.source {
+		for id := range rows {
+			if class := w.maintained.Class(table-1, id); class != w.stored[table][id] {
+				w.t.Errorf("table %d: row %d is in class %d, and the store has %d", table, id, class, w.stored[table][id])
+			}
+		}
+	}
+}
+
+// restart begins anew with what a store has, the tables in any order.
+func (w *world) restart() {
+	w.maintained = w.start()
+	for _, table := range w.random.Perm(len(w.source)) {
+		clear(w.seen[table])
+		for _, id := range slices.Sorted(maps.Keys(w.source[table])) {
+			w.must(w.maintained.Restore(table-1, w.source[table][id], w.stored[table][id]))
+			if got, there := w.maintained.Row(table-1, id); !there || got.Of != w.source[table][id].Of || !slices.Equal(got.Sensitive, w.source[table][id].Sensitive) {
+				w.t.Errorf("table %d: row %d is %+v, want %+v", table, id, got, w.source[table][id])
+			}
+		}
+	}
+}
+
+// restartsAlike: persons are in the same classes after a restart, and so are pooled rows, if
+// nothing has changed. Where classes violate a constraint, others may be united than before,
+// and other rows pooled.
+func (w *world) restartsAlike() {
+	before := make([]map[incremental.RecordID]incremental.ClassID, len(w.stored))
+	for table := range w.stored {
+		before[table] = maps.Clone(w.stored[table])
+	}
+	w.restart()
+	w.settle()
+	for table := range w.source {
+		for id := range w.source[table] {
+			if was, now := before[table][id], w.stored[table][id]; was != now && (table == 0 || w.alpha == 1) {
+				w.t.Errorf("table %d: row %d was in class %d, and is in %d after a restart", table, id, was, now)
+			}
+		}
 	}
 }
 
@@ -212,12 +264,15 @@ func (w *world) follow(table int, c people.TableChanges) {
 		}
 		delete(w.seen[table], id)
 	}
+	for _, id := range c.Moved {
+		w.stored[table][id] = w.maintained.Class(table-1, id)
+	}
 	for _, cell := range c.Cells {
 		for _, r := range cell.Rows {
 			if _, there := w.seen[table][r.ID]; there {
 				w.t.Fatalf("table %d: row %d is published twice", table, r.ID)
 			}
-			w.seen[table][r.ID] = seenRow{r, cell.ID, cell.Pooled, cell.Values}
+			w.seen[table][r.ID] = seenRow{r, cell.ID, cell.Pooled, cell.Values, w.versions[[2]int64{int64(table), int64(r.ID)}]}
 		}
 	}
 }
@@ -278,6 +333,9 @@ func (w *world) checkTable(table int, classes map[incremental.RecordID]int64) er
 		source, exists := w.source[table][id]
 		if !exists {
 			return fmt.Errorf("row %d is published and does not exist", id)
+		}
+		if r.version != w.versions[[2]int64{int64(table), int64(id)}] {
+			return fmt.Errorf("row %d is published as it was", id)
 		}
 		person, window := w.person(table, id)
 		if classes[person] == 0 {
@@ -491,6 +549,15 @@ func TestMaintainedReleasesHold(t *testing.T) {
 							w.operate()
 						}
 						switch round {
+						case 5:
+							w.settle()
+							w.restartsAlike()
+						case 9, 12: // and changes come before the first Settle
+							w.settle()
+							w.restart()
+							for range 20 {
+								w.operate()
+							}
 						case 15:
 							w.truncate(1)
 						case 18: // until there are enough persons again, nothing can be published

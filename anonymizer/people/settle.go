@@ -24,6 +24,8 @@ type MaintainedChanges struct {
 type TableChanges struct {
 	Gone  []incremental.RecordID
 	Cells []PublishedCell
+	// Moved are the rows, in ascending order, whose Class may be another one.
+	Moved []incremental.RecordID
 }
 
 // PublishedCell holds rows that are published with the same values; of the root, those
@@ -62,11 +64,18 @@ func (c *MaintainedChanges) of(table int) *TableChanges {
 type dirt struct {
 	persons map[incremental.RecordID]map[int32]struct{} // whose rows have changed, with the windows of these
 	removed map[int][]incremental.RecordID              // published rows that vanish, by table
+	moved   map[int][]incremental.RecordID              // rows that are in another class, or in none
 }
 
 func newDirt() dirt {
-	return dirt{make(map[incremental.RecordID]map[int32]struct{}), make(map[int][]incremental.RecordID)}
+	return dirt{
+		persons: make(map[incremental.RecordID]map[int32]struct{}),
+		removed: make(map[int][]incremental.RecordID), moved: make(map[int][]incremental.RecordID),
+	}
 }
+
+// move notes that a row is in another class, or in none.
+func (d *dirt) move(table int, id incremental.RecordID) { d.moved[table] = append(d.moved[table], id) }
 
 // gone has a row vanish if it is published.
 func (d *dirt) gone(table int, id incremental.RecordID, state rowState) {
@@ -100,6 +109,11 @@ type settling struct {
 }
 
 func (s *settling) run(ctx context.Context) error {
+	if s.restored != nil {
+		if err := s.restorePersons(); err != nil {
+			return err
+		}
+	}
 	if err := s.refresh(); err != nil {
 		return err
 	}
@@ -130,7 +144,26 @@ func (s *settling) run(ctx context.Context) error {
 		of := s.changes.of(table)
 		of.Gone = append(of.Gone, ids...)
 	}
+	for id := range moved.Moved {
+		s.dirty.move(Root, id)
+	}
+	s.noteMoved()
+	s.restored = nil
 	return nil
+}
+
+// noteMoved lists the rows whose classes are others, each once and without deleted ones.
+func (s *settling) noteMoved() {
+	for table, classes := range s.restored { // what nobody has any more
+		for id := range classes {
+			s.dirty.move(table, id)
+		}
+	}
+	for table, ids := range s.dirty.moved {
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		s.changes.of(table).Moved = slices.DeleteFunc(ids, func(id incremental.RecordID) bool { return s.relation(table).find(id) == none })
+	}
 }
 
 // refresh tells the partition of features that have changed with rows of persons.
@@ -319,6 +352,9 @@ func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
 					return err
 				}
 			}
+			if t.state[row].pooled() || s.restored.take(table, id) != 0 {
+				s.dirty.move(table, id)
+			}
 			t.state[row] = inCell
 			own := s.options.Pseudonym(table)
 			of.own[at] = own
@@ -353,13 +389,16 @@ func (s *settling) toPool(table int, row, person int32) error {
 	}
 	s.dirty.gone(table, r.ID, t.state[row])
 	t.state[row] = pooledUnset
+	if class := s.restored.take(table, r.ID); class != 0 {
+		return s.pools[table].Load(class, []incremental.Record{r})
+	}
 	return s.pools[table].Insert(r)
 }
 
 // settlePool publishes pooled rows in classes of their own, without keys.
 func (s *settling) settlePool(ctx context.Context, table int) error {
 	t, pool := &s.tables[table], s.pools[table]
-	moved, err := pool.SettleContext(ctx)
+	moved, err := s.pool(ctx, table)
 	if err != nil {
 		return err
 	}
@@ -378,6 +417,7 @@ func (s *settling) settlePool(ctx context.Context, table int) error {
 		s.changes.Tables[table].Cells = append(s.changes.Tables[table].Cells, cell)
 	}
 	for _, id := range sortedKeys(moved.Moved) {
+		s.dirty.move(table, id)
 		if row := t.find(id); moved.Moved[id] == 0 && row != none && t.state[row] == pooledShown {
 			s.dirty.gone(table, id, pooledShown)
 			t.state[row] = pooledUnset

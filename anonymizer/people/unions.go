@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -102,6 +103,7 @@ func (s *settling) newUnion(classes ...incremental.ClassID) *union {
 			u.persons = append(u.persons, s.root.find(id))
 		}
 	}
+	slices.SortFunc(u.persons, func(a, b int32) int { return cmp.Compare(s.root.ids[a], s.root.ids[b]) })
 	for _, person := range u.persons {
 		for a := range u.boxes {
 			u.boxes[a] = u.boxes[a].with(s.root.position(a, person))

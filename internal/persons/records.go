@@ -1,12 +1,8 @@
 package persons
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -103,7 +99,11 @@ func (r *records) add(record [][]byte) {
 		r.keys = append(r.keys, r.identity(r.key, record))
 	}
 	if r.dated() {
-		r.months = append(r.months, monthOf(string(record[r.order])))
+		month, dated := catalog.MonthOf(string(record[r.order]))
+		if !dated {
+			month = noMonth
+		}
+		r.months = append(r.months, month)
 	}
 }
 
@@ -126,24 +126,19 @@ func (r *records) table() (*anonymizer.Table, error) {
 	return table, nil
 }
 
-// identity stands for the values of a key: a hash that is never the same for two keys of
-// one table, but with a probability of the square of their number by 2^129. The zero
-// identity is that of a key with a NULL, which refers to nothing.
-type identity [16]byte
+// identity stands for the values of a key. The zero identity is that of a key with a NULL,
+// which refers to nothing.
+type identity = people.Key
 
 func (r *records) identity(places []int, record [][]byte) identity {
-	hash := sha256.New()
-	var length [8]byte
-	for _, at := range places {
+	texts := make([]string, len(places))
+	for i, at := range places {
 		if record[at] == nil {
 			return identity{}
 		}
-		text := r.canonical(at, record)
-		binary.LittleEndian.PutUint64(length[:], uint64(len(text)))
-		hash.Write(length[:])
-		hash.Write([]byte(text))
+		texts[i] = r.canonical(at, record)
 	}
-	return identity(hash.Sum(nil)[:len(identity{})])
+	return catalog.KeyDigest(texts...)
 }
 
 // index finds records by their keys. Records without a key are an error if all need one,
@@ -183,23 +178,4 @@ func (r *records) resolve(parents map[identity]int32) []int32 {
 		of[row] = parent
 	}
 	return of
-}
-
-// monthOf is the month of a date or a point in time, counted from January of the year 0;
-// noMonth for NULL, infinities, and what is no date.
-func monthOf(text string) int32 {
-	year, rest, _ := strings.Cut(text, "-")
-	month, _, _ := strings.Cut(rest, "-")
-	y, err := strconv.Atoi(year)
-	if err != nil || y > 1_000_000 { // PostgreSQL's dates end before
-		return noMonth
-	}
-	m, err := strconv.Atoi(month)
-	if err != nil || m < 1 || m > 12 {
-		return noMonth
-	}
-	if strings.HasSuffix(text, " BC") {
-		y = 1 - y // there is no year 0 before Christ
-	}
-	return int32(12*y + m - 1)
 }

@@ -1,0 +1,80 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestPseudonymForms(t *testing.T) {
+	t.Parallel()
+	typed := func(declared, base string, modifier int32) Column {
+		return Column{Name: "id", Type: declared, BaseType: base, Modifier: modifier, Deterministic: true}
+	}
+	root, visits := Name{"public", "patients"}, Name{"public", "visits"}
+	for _, c := range []struct {
+		key, link Column
+		want      PseudonymForm
+		wrong     string
+	}{
+		{typed("bigint", "int8", -1), typed("bigint", "int8", -1), PseudonymForm{Bits: 63}, ""},
+		{typed("bigint", "int8", -1), typed("integer", "int4", -1), PseudonymForm{Bits: 31}, ""},
+		{typed("numeric", "numeric", -1), typed("integer", "int4", -1), PseudonymForm{Bits: 31}, ""},
+		{typed("uuid", "uuid", -1), typed("uuid", "uuid", -1), PseudonymForm{Bits: 63, Digits: 32}, ""},
+		{typed("text", "text", -1), typed("character varying(20)", "varchar", 24), PseudonymForm{Bits: 63, Digits: 16}, ""},
+		{typed("text", "text", -1), typed("character varying(12)", "varchar", 16), PseudonymForm{Bits: 31, Digits: 8}, ""},
+		{typed("text", "text", -1), typed("character varying(7)", "varchar", 11), PseudonymForm{}, "public.visits.patient: is a key in people, and a pseudonym cannot stand in a column of type character varying(7)"},
+		{typed("text", "text", -1), typed("integer", "int4", -1), PseudonymForm{}, "public.visits.patient: is a key in people, and a pseudonym cannot stand in a column of type integer"},
+		{typed("smallint", "int2", -1), typed("integer", "int4", -1), PseudonymForm{}, "public.patients.id: is a key in people, and a pseudonym cannot stand in a column of type smallint"},
+		{typed("numeric(10,2)", "numeric", 655366), typed("integer", "int4", -1), PseudonymForm{}, "type numeric(10,2)"},
+		{Column{Name: "id", Type: "patient_number", BaseType: "int4", Domain: true}, typed("integer", "int4", -1), PseudonymForm{}, "type patient_number"},
+	} {
+		c.link.Name = "patient"
+		relations := map[Name]Relation{
+			root:   {Name: root, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"id"}, Columns: []Column{c.key}},
+			visits: {Name: visits, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"patient"}, Columns: []Column{c.link}},
+		}
+		policies := map[Name]TablePolicy{root: {Table: root}, visits: {Table: visits}}
+		p, problems := PublishPeople(People{Kind: "patient", Root: root, Key: []string{"id"}, Tables: []PeopleTable{{Table: visits, Person: []string{"patient"}}}}, policies, relations)
+		said := fmt.Sprint(problems)
+		if c.wrong != "" {
+			if !strings.Contains(said, c.wrong) {
+				t.Errorf("key %s, link %s: problems %v, want one with %q", c.key.Type, c.link.Type, said, c.wrong)
+			}
+			continue
+		}
+		if strings.Contains(said, "pseudonym") || p.Root.Membership.Own != c.want || p.Tables[0].Membership.Of != c.want {
+			t.Errorf("key %s, link %s: %+v, problems %v", c.key.Type, c.link.Type, p.Root.Membership.Own, said)
+		}
+	}
+}
+
+func TestPseudonymExpressions(t *testing.T) {
+	t.Parallel()
+	for want, form := range map[string]PseudonymForm{
+		"(p.own)::t": {Bits: 31},
+		"pg_catalog.lpad(pg_catalog.to_hex(p.own), 8, '0')::t":                          {Bits: 31, Digits: 8},
+		"(pg_catalog.lpad(pg_catalog.to_hex(p.own), 16, '0') || '8000000000000000')::t": {Bits: 63, Digits: 32},
+	} {
+		if got := form.SQL(PublishedColumn{Type: "t"}, "p.own"); got != want {
+			t.Errorf("%+v is %s, want %s", form, got, want)
+		}
+	}
+}
+
+func TestColumnsOfTwoKeys(t *testing.T) {
+	t.Parallel()
+	root, visits := Name{"public", "patients"}, Name{"public", "visits"}
+	column := func(name string) Column {
+		return Column{Name: name, Type: "integer", BaseType: "int4", Deterministic: true}
+	}
+	relations := map[Name]Relation{
+		root:   {Name: root, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"clinic", "id"}, Columns: []Column{column("clinic"), column("id")}},
+		visits: {Name: visits, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"clinic", "visit"}, Columns: []Column{column("clinic"), column("patient"), column("visit")}},
+	}
+	policies := map[Name]TablePolicy{root: {Table: root}, visits: {Table: visits}}
+	p := People{Kind: "patient", Root: root, Key: []string{"clinic", "id"}, Tables: []PeopleTable{{Table: visits, Person: []string{"clinic", "patient"}, Key: []string{"clinic", "visit"}}}}
+	if _, problems := PublishPeople(p, policies, relations); !strings.Contains(fmt.Sprint(problems), "public.visits.clinic: belongs to two keys in people") {
+		t.Errorf("problems %v", problems)
+	}
+}

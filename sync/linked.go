@@ -1,0 +1,263 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// linked shows every commit of the source at once, of several tables about the same persons:
+// what is published of a class of persons and a window is written anew where one of their
+// rows has changed. The release is that of the group.
+type linked struct {
+	t         *table
+	part      *part
+	group     *linkedGroup
+	number    int
+	share     *people.TableChanges // nil where nothing was settled
+	whole     bool                 // the share is all that is published
+	published int
+	buffer    coded // for one record after the other, where there are many
+}
+
+func newLinked(t *table) (*linked, error) {
+	if t.group == nil {
+		return nil, internal(errors.New("a linked table has no group"))
+	}
+	s := &linked{t: t, part: t.parts[0], group: t.group, number: t.layout.number(), buffer: t.layout.newCoded()}
+	return s, s.group.change(func(m *people.Maintained) error { return m.Truncate(s.number) })
+}
+
+func (s *linked) code(row []value) *coded {
+	s.t.encodeInto(&s.buffer, row, nil)
+	return &s.buffer
+}
+
+func (s *linked) personRow(id incremental.RecordID, row coded) people.Row {
+	return people.Row{ID: id, Key: row.kin.own, Of: row.kin.of, Window: row.kin.window, Cells: row.cells, Sensitive: row.sensitive}
+}
+
+func (s *linked) insert(id incremental.RecordID, _ []byte, row coded, _ time.Time) (returned bool, err error) {
+	return false, s.told(s.group.change(func(m *people.Maintained) error { return m.Insert(s.number, s.personRow(id, row)) }))
+}
+
+func (s *linked) modify(id incremental.RecordID, row coded, _ time.Time) error {
+	return s.told(s.group.change(func(m *people.Maintained) error { return m.Modify(s.number, s.personRow(id, row)) }))
+}
+
+// told says to the operator what is wrong with keys.
+func (s *linked) told(err error) error {
+	if errors.Is(err, people.ErrDuplicateKey) {
+		return &TableError{
+			Table: s.t.layout.name(), What: "two of its rows have the same key of people",
+			Fix: "make it unique at the source, or correct key in people; then 'kproxy reload'",
+		}
+	}
+	return err
+}
+
+func (s *linked) hash([]byte) keyHash { return keyHash{} }
+
+func (s *linked) remove(id incremental.RecordID, _ keyHash) error {
+	return s.group.change(func(m *people.Maintained) error { return m.Delete(s.number, id) })
+}
+
+func (s *linked) truncate() {
+	_ = s.group.change(func(m *people.Maintained) error { return m.Truncate(s.number) }) // the rows are there
+}
+
+func (s *linked) row(id incremental.RecordID) (row coded) {
+	_ = s.group.change(func(m *people.Maintained) error {
+		r, _ := m.Row(s.number, id)
+		row = coded{cells: slices.Clone(r.Cells), sensitive: slices.Clone(r.Sensitive), kin: kin{own: r.Key, of: r.Of, window: r.Window}}
+		return nil
+	})
+	return row
+}
+
+func (s *linked) settle(ctx context.Context, _ time.Time) (err error) {
+	if s.share, err = s.group.settle(ctx, s.number); err != nil || s.share == nil {
+		return err
+	}
+	if s.whole = s.group.whole; s.whole {
+		s.published = 0
+	} else {
+		s.published -= len(s.share.Gone)
+	}
+	for _, cell := range s.share.Cells {
+		s.published += len(cell.Rows)
+	}
+	return nil
+}
+
+// places: a person's class in the partition and a row's in the pool outlast a restart.
+func (s *linked) places() []storeColumn { return []storeColumn{{s.part.column, "bigint"}} }
+
+func (s *linked) place(ids []incremental.RecordID) []any {
+	classes := make([]*int64, len(ids))
+	_ = s.group.change(func(m *people.Maintained) error {
+		for i, id := range ids {
+			classes[i] = storedNumber(int64(m.Class(s.number, id)))
+		}
+		return nil
+	})
+	return []any{classes}
+}
+
+func (s *linked) moved() []incremental.RecordID {
+	if s.share == nil {
+		return nil
+	}
+	return s.share.Moved
+}
+
+func (s *linked) written() { s.share = nil }
+
+// marks are the number of the cell and that of the record.
+func (s *linked) marks() []storeColumn {
+	return []storeColumn{{s.part.column, "bigint"}, {catalog.RowColumn, "bigint"}}
+}
+
+func (s *linked) indexed() []string { return []string{catalog.RowColumn} }
+
+// due is at once where the first release of all tables waits.
+func (s *linked) due() time.Time {
+	if s.group.ready && !s.group.settled {
+		return time.UnixMicro(1)
+	}
+	return time.Time{}
+}
+
+func (s *linked) mix() bool { return false }
+
+// nextClass: the partition goes on from the classes that it is given.
+func (s *linked) nextClass() incremental.ClassID { return 1 }
+
+func (s *linked) status() (status TableStatus) {
+	_ = s.group.change(func(m *people.Maintained) error {
+		status.Records, status.Classes = m.Len(s.number), m.Classes()
+		status.Withheld = status.Records - s.published
+		if why := m.Feasible(); why != nil && s.group.settled {
+			status.Reason = why.Error()
+		}
+		return nil
+	})
+	return status
+}
+
+// publish: what the snapshot has is published with the other tables.
+func (s *linked) publish(context.Context, *publisher, *snapshot) error { return nil }
+
+func (s *linked) assignments() func() ([]any, error) { return nothing }
+
+func (s *linked) classes(int) func() ([]any, error) { return nothing }
+
+func nothing() ([]any, error) { return nil, nil }
+
+// load takes the records over, with their classes. What is published of them is made anew.
+func (s *linked) load(ctx context.Context, from *storeView, progress func(done int)) error {
+	indexes, row := s.t.layout.codedColumns(), make([]value, len(s.t.layout.columns))
+	read := 0
+	return copyOut(ctx, from.first, 2+len(indexes), func(values []value) error {
+		record, err := storedID(values[0])
+		if err != nil {
+			return err
+		}
+		class, err := storedID(values[1])
+		if err != nil {
+			return err
+		}
+		id := incremental.RecordID(record)
+		spread(row, indexes, values[2:])
+		if !s.t.keys.add(s.t.keyOf(row), id) {
+			return internal(errors.New("two records have the same key"))
+		}
+		r := s.personRow(id, *s.code(row))
+		if err := s.group.change(func(m *people.Maintained) error { return m.Restore(s.number, r, incremental.ClassID(class)) }); err != nil {
+			return internal(err)
+		}
+		if read++; read%progressRows == 0 {
+			progress(read)
+		}
+		return nil
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 1", recordColumn, s.part.column, s.t.layout.columns.listOf(indexes), s.t.recordsTable()))
+}
+
+// writeRelease deletes what is gone and writes the new rows, all of them in random order.
+func (s *linked) writeRelease(to *statements) {
+	if s.share == nil {
+		return
+	}
+	release := s.t.release.releaseTable()
+	if s.whole {
+		to.Queue("DELETE FROM " + release)
+	} else {
+		for gone := range slices.Chunk(s.share.Gone, writeChunk) {
+			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", release, catalog.RowColumn), recordNumbers(gone))
+		}
+	}
+	rows := s.newRows()
+	for chunk := range slices.Chunk(rows, writeChunk) {
+		s.writeRows(to, chunk)
+	}
+}
+
+// newRow is a row with its cell.
+type newRow struct {
+	people.PublishedRow
+	cell *people.PublishedCell
+}
+
+// newRows are the rows of the share, in random order: that of the cells tells which persons
+// have changed.
+func (s *linked) newRows() []newRow {
+	var rows []newRow
+	for i := range s.share.Cells {
+		cell := &s.share.Cells[i]
+		for _, r := range cell.Rows {
+			rows = append(rows, newRow{r, cell})
+		}
+	}
+	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	return rows
+}
+
+// writeRows joins some rows with what is published of their cells and of their records.
+func (s *linked) writeRows(to *statements, rows []newRow) {
+	records, cells, own, parents := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
+	published := make(map[incremental.ClassID][]hierarchy.Generalization)
+	for i, r := range rows {
+		records[i], cells[i] = int64(r.ID), r.cell.ID
+		own[i], parents[i] = storedNumber(int64(r.Own)), storedNumber(int64(r.Of))
+		published[incremental.ClassID(r.cell.ID)] = r.cell.Values
+	}
+	different := slices.Compact(slices.Sorted(slices.Values(cells)))
+	columns := s.part.shown(different, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
+	arguments := append([]any{numbers(records), numbers(cells), own, parents, numbers(different)}, columns...)
+	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
+		SELECT m.cell, m.record, %[4]s
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS m(record, cell, own, parent)
+		JOIN unnest($5::bigint[]%[5]s) AS c0(%[6]s) USING (cell)
+		JOIN %[7]s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
+		ORDER BY random()`,
+		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), s.t.releaseList(s.pseudonym),
+		textArrays(6, len(columns)), strings.Join(append([]string{"cell"}, s.part.generalizedNames("", "")...), ", "), s.t.recordsTable(), recordColumn), arguments...)
+}
+
+// pseudonym is what a column shows of m, a row with its pseudonyms.
+func (s *linked) pseudonym(c catalog.PublishedColumn) string {
+	m, number := s.t.layout.publication.Membership, "m.parent"
+	if m.IsOwn(c) {
+		number = "m.own"
+	}
+	return m.Form(c).SQL(c, number)
+}

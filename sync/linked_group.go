@@ -1,0 +1,239 @@
+package sync
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	gosync "sync"
+
+	"github.com/jackc/pglogrepl"
+
+	"github.com/kproxy/kproxy/anonymizer/methods"
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// errPseudonyms ends a session, after which there are others.
+var errPseudonyms = errors.New("all pseudonyms of a table have been given")
+
+// linkedGroup is the release of the tables of one kind of person, which they share for a
+// session. A table joins the stream as any other does; nothing of the group is settled before
+// all of its tables have, and then all of them are written at one commit.
+//
+// Rows come from the worker's goroutine and the applier's; all else is the applier's.
+type linkedGroup struct {
+	people catalog.PeoplePublication
+	values map[int][]*privacy.Dictionary // of the sensitive attributes of each table
+
+	mu         gosync.Mutex
+	maintained *people.Maintained
+
+	pseudonyms map[int]*pseudonyms
+	exhausted  error
+	ready      bool                         // all tables are applied up to one commit
+	settled    bool                         // it was settled in this session
+	whole      bool                         // the last settling was the first, of all that is published
+	shares     map[int]*people.TableChanges // of what was settled last, by table
+	progress   func(done, total int)
+}
+
+// newLinkedGroup makes the release of tables that are all there.
+func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, error) {
+	g := &linkedGroup{people: of, values: make(map[int][]*privacy.Dictionary), pseudonyms: make(map[int]*pseudonyms), progress: func(int, int) {}}
+	schemas, shape := make([]privacy.Schema, len(of.Tables)), people.Shape{}
+	root, err := g.addTable(people.Root)
+	if err != nil {
+		return nil, err
+	}
+	if shape.Root, err = of.Root.NewAttributes(); err != nil {
+		return nil, err
+	}
+	shape.RootSensitive = len(root.Sensitive)
+	for i, t := range of.Tables {
+		if schemas[i], err = g.addTable(i); err != nil {
+			return nil, err
+		}
+		table := people.TableShape{Name: t.Policy.Table.String(), Sensitive: len(schemas[i].Sensitive), Parent: of.People.Parent(i)}
+		if table.Attributes, err = t.NewAttributes(); err != nil {
+			return nil, err
+		}
+		table.Order = slices.IndexFunc(t.Attributes, func(a catalog.Attribute) bool { return a.Column == of.People.Tables[i].Order })
+		shape.Tables = append(shape.Tables, table)
+	}
+	constraints, err := of.ConstraintSet(of.Schema(root, schemas))
+	if err != nil {
+		return nil, err
+	}
+	method, err := methods.Named(of.Root.Policy.Method)
+	if err != nil {
+		return nil, err
+	}
+	var secret [32]byte
+	if _, err := crand.Read(secret[:]); err != nil {
+		return nil, fmt.Errorf("drawing a secret: %w", err)
+	}
+	g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), people.MaintainedOptions{
+		Method: method, Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: g.pseudonym,
+		Progress: func(done, total int) { g.progress(done, total) },
+	})
+	return g, err
+}
+
+// addTable numbers the sensitive values of a table, for as long as the group is.
+func (g *linkedGroup) addTable(table int) (privacy.Schema, error) {
+	of := g.people.Of(table)
+	schema, err := of.NewSchema()
+	if err != nil {
+		return schema, err
+	}
+	for _, s := range schema.Sensitive {
+		g.values[table] = append(g.values[table], s.Values)
+	}
+	if form := of.Membership.Own; form.Bits > 0 {
+		g.pseudonyms[table], err = newPseudonyms(form.Bits)
+	}
+	return schema, err
+}
+
+func (g *linkedGroup) pseudonym(table int) uint64 {
+	number, err := g.pseudonyms[table].next()
+	if err != nil {
+		g.exhausted = err
+	}
+	return number
+}
+
+// number is that of one of the group's tables.
+func (t *layout) number() int { return t.publication.Membership.Table }
+
+// join has the table share the group's release.
+func (t *table) join(g *linkedGroup) {
+	if g != nil {
+		t.group, t.values = g, g.values[t.layout.number()]
+	}
+}
+
+// change changes the release's rows.
+func (g *linkedGroup) change(do func(*people.Maintained) error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return do(g.maintained)
+}
+
+// settle settles all tables, unless their share of the last settling is still there, and
+// takes the share of one. There is none before all tables are ready.
+func (g *linkedGroup) settle(ctx context.Context, table int) (*people.TableChanges, error) {
+	if !g.ready {
+		return nil, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shares[table] == nil {
+		changes, err := g.maintained.Settle(ctx)
+		if err != nil || g.exhausted != nil {
+			return nil, errors.Join(err, g.exhausted)
+		}
+		g.whole, g.settled = !g.settled, true
+		g.shares = map[int]*people.TableChanges{people.Root: &changes.Root}
+		for i := range changes.Tables {
+			g.shares[i] = &changes.Tables[i]
+		}
+	}
+	share := g.shares[table]
+	delete(g.shares, table)
+	return share, nil
+}
+
+// prepare finds out which groups are ready at a commit, and has all tables of one written
+// where one has changed.
+func (t tables) prepare(upTo pglogrepl.LSN) {
+	groups := make(map[*linkedGroup]tables)
+	for _, of := range t {
+		if of.group != nil {
+			groups[of.group] = append(groups[of.group], of)
+		}
+	}
+	for group, members := range groups {
+		group.ready = len(members) == group.size() && !slices.ContainsFunc(members, func(m *table) bool { return m.release.showAt > upTo })
+		if !group.ready || group.settled && !slices.ContainsFunc(members, func(m *table) bool { return m.pending.dirty }) {
+			continue
+		}
+		for _, m := range members {
+			m.pending.dirty = true
+		}
+	}
+}
+
+// groupLinked makes the groups of linked tables. A table whose group is not whole does not
+// fit its policy.
+func (s *session) groupLinked() error {
+	members := make(map[string]map[int]*table)
+	for _, t := range s.policy {
+		if m := t.layout.publication.Membership; m != nil {
+			if members[m.People.Kind] == nil {
+				members[m.People.Kind] = make(map[int]*table)
+			}
+			members[m.People.Kind][m.Table] = t
+		}
+	}
+	for _, of := range members {
+		if err := s.group(of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) group(members map[int]*table) error {
+	var p catalog.PeoplePublication
+	for _, t := range members {
+		p.People = t.layout.publication.Membership.People
+	}
+	if len(members) < 1+len(p.People.Tables) {
+		for _, t := range members {
+			s.unfit = append(s.unfit, t.layout.name())
+			s.policy = slices.DeleteFunc(s.policy, func(of *table) bool { return of == t })
+		}
+		return nil
+	}
+	p.Root = members[people.Root].layout.publication
+	for i := range p.People.Tables {
+		p.Tables = append(p.Tables, members[i].layout.publication)
+	}
+	g, err := newLinkedGroup(p, s.syncer.config.Seed)
+	if err != nil {
+		return err
+	}
+	for _, t := range members {
+		t.join(g)
+	}
+	g.progress = func(done, total int) {
+		s.syncer.config.Progress(Progress{Table: p.People.Root, Stage: "anonymizing", Done: done, Total: total})
+	}
+	return nil
+}
+
+// groupsAfresh are the groups of which all tables are published afresh, as one of them has
+// to be: readers must not see some of its tables as they were before, and others as they are.
+func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGroup]bool {
+	afresh, shows := make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
+	for i, t := range s.policy {
+		if t.group == nil {
+			continue
+		}
+		g, known := found[t.layout.name()]
+		first := !slices.ContainsFunc(s.policy[:i], func(of *table) bool { return of.group == t.group })
+		if !known || !t.layout.fits(g) || g.asked == askRebuild || g.noted == askRebuild || !first && shows[t.group] != (g.shows == 0) {
+			afresh[t.group] = true
+		}
+		shows[t.group] = g.shows == 0
+	}
+	return afresh
+}
+
+// size is the number of the group's tables.
+func (g *linkedGroup) size() int { return 1 + len(g.people.Tables) }

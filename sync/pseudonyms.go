@@ -1,0 +1,62 @@
+package sync
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	crand "crypto/rand"
+	"encoding/binary"
+	"fmt"
+)
+
+// pseudonyms numbers the rows of a table by a secret permutation: no two numbers are the
+// same, and none tells of another one, or of when it was given. The permutation is a Feistel
+// network with rounds of AES, walked until it is in range (Black and Rogaway 2002).
+type pseudonyms struct {
+	secret cipher.Block
+	half   uint // bits of each half
+	limit  uint64
+	given  uint64
+}
+
+func newPseudonyms(bits int) (*pseudonyms, error) {
+	var key [16]byte
+	if _, err := crand.Read(key[:]); err != nil {
+		return nil, fmt.Errorf("drawing a secret: %w", err)
+	}
+	secret, err := aes.NewCipher(key[:])
+	if err != nil {
+		return nil, fmt.Errorf("drawing a secret: %w", err)
+	}
+	return &pseudonyms{secret: secret, half: uint(bits+1) / 2, limit: 1 << bits}, nil
+}
+
+// next is a further pseudonym, between 1 and 2^bits - 1. All of them are given once; the
+// next session has another secret, and all again.
+func (p *pseudonyms) next() (uint64, error) {
+	if p.given++; p.given >= p.limit {
+		return 0, errPseudonyms
+	}
+	for at := p.permuted(p.given); ; at = p.permuted(at) {
+		if at != 0 && at < p.limit {
+			return at, nil
+		}
+	}
+}
+
+// feistelRounds is twice what makes a network of ideal rounds indistinguishable from a random
+// permutation.
+const feistelRounds = 8
+
+func (p *pseudonyms) permuted(number uint64) uint64 {
+	mask := uint64(1)<<p.half - 1
+	left, right := number>>p.half, number&mask
+	var block [aes.BlockSize]byte
+	for round := range uint64(feistelRounds) {
+		clear(block[:])
+		binary.LittleEndian.PutUint64(block[:8], right)
+		block[8] = byte(round)
+		p.secret.Encrypt(block[:], block[:])
+		left, right = right, left^binary.LittleEndian.Uint64(block[:8])&mask
+	}
+	return left<<p.half | right
+}
