@@ -51,8 +51,10 @@ func (p *PeoplePublication) join() (problems []Problem) {
 		p.Tables[i].Membership = m
 		for _, column := range m.Key() {
 			if slices.Contains(m.Link(), column) {
-				problems = append(problems, Problem{Table: p.Tables[i].Policy.Table, Column: column,
-					What: "belongs to two keys in people, and can show one pseudonym only", Fix: "leave out key, where no table is through this one, or name a key of other columns"})
+				problems = append(problems, Problem{
+					Table: p.Tables[i].Policy.Table, Column: column,
+					What: "belongs to two keys in people, and can show one pseudonym only", Fix: "leave out key, where no table is through this one, or name a key of other columns",
+				})
 			}
 		}
 	}
