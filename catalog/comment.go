@@ -17,6 +17,9 @@ func (p Publication) Comments() (relation string, columns []string) {
 	if p.Policy.Subject != "" {
 		relation += " Counted in distinct persons."
 	}
+	if p.Membership != nil {
+		relation += " " + p.Membership.Explain()
+	}
 	if p.Policy.Updates.Mode == Guarded {
 		relation += " Changes become visible in batches."
 	}

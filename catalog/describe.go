@@ -52,6 +52,9 @@ func (p Publication) Describe() Description {
 	if p.Policy.Subject != "" {
 		d.Constraints += ", counted in distinct persons"
 	}
+	if p.Membership != nil {
+		d.Constraints += ", counted in distinct persons. " + p.Membership.Explain()
+	}
 	for _, c := range p.Columns {
 		column := p.describe(c)
 		d.Columns = append(d.Columns, column)

@@ -77,6 +77,11 @@ func (p People) Names() []Name {
 	return names
 }
 
+// IsMember tells whether a table is released together with others.
+func (p Policy) IsMember(table Name) bool {
+	return slices.ContainsFunc(p.People, func(kind People) bool { return slices.Contains(kind.Names(), table) })
+}
+
 // K is the least number of persons that are alike.
 func (p People) K() int {
 	k := 0

@@ -22,7 +22,7 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 	publication := PeoplePublication{People: p}
 	member := func(name Name, keys []string) (Publication, []Problem) {
 		policy := policies[name]
-		policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+		policy = p.Member(policy, name)
 		b := builder{publication: Publication{Policy: policy, Relation: relations[name]}, keys: keys, member: true}
 		b.build()
 		return b.publication, b.problems
@@ -51,12 +51,20 @@ func (p *PeoplePublication) join() (problems []Problem) {
 		p.Tables[i].Membership = m
 		for _, column := range m.Key() {
 			if slices.Contains(m.Link(), column) {
-				problems = append(problems, Problem{Table: p.Tables[i].Policy.Table, Column: column,
-					What: "belongs to two keys in people, and can show one pseudonym only", Fix: "leave out key, where no table is through this one, or name a key of other columns"})
+				problems = append(problems, Problem{
+					Table: p.Tables[i].Policy.Table, Column: column,
+					What: "belongs to two keys in people, and can show one pseudonym only", Fix: "leave out key, where no table is through this one, or name a key of other columns",
+				})
 			}
 		}
 	}
 	return problems
+}
+
+// Member is the policy of one of the tables, with what holds for all of them.
+func (p People) Member(policy TablePolicy, name Name) TablePolicy {
+	policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+	return policy
 }
 
 // constraintsOf are k, and the constraints of sensitive columns of a table.

@@ -125,9 +125,11 @@ func (p PeoplePublication) keyForm(table int) (PseudonymForm, []Problem) {
 			}
 			of, own := pseudonymForm(column)
 			if of == "" || family != "" && of != family {
-				problems = append(problems, Problem{Table: h.publication.Policy.Table, Column: h.column,
+				problems = append(problems, Problem{
+					Table: h.publication.Policy.Table, Column: h.column,
 					What: fmt.Sprintf("is a key in people, and a pseudonym cannot stand in a column of type %s", column.Type),
-					Fix:  "name in people a key of type integer, bigint, numeric, uuid, text or varchar of 8 or more characters, the same in all tables"})
+					Fix:  "name in people a key of type integer, bigint, numeric, uuid, text or varchar of 8 or more characters, the same in all tables",
+				})
 				continue
 			}
 			family = of
@@ -180,6 +182,9 @@ func (p People) Parent(table int) int {
 	}
 	return slices.IndexFunc(p.Tables, func(other PeopleTable) bool { return other.Table == of.Through })
 }
+
+// Explain says to readers what the release promises; see Knowledge.Explain.
+func (m Membership) Explain() string { return m.People.Knows.Explain(m.People.Kind, m.People.K()) }
 
 // IsOwn tells whether a published pseudonym is that of the table's own key, and not of what
 // its rows belong to.

@@ -65,7 +65,9 @@ func TestPseudonymExpressions(t *testing.T) {
 func TestColumnsOfTwoKeys(t *testing.T) {
 	t.Parallel()
 	root, visits := Name{"public", "patients"}, Name{"public", "visits"}
-	column := func(name string) Column { return Column{Name: name, Type: "integer", BaseType: "int4", Deterministic: true} }
+	column := func(name string) Column {
+		return Column{Name: name, Type: "integer", BaseType: "int4", Deterministic: true}
+	}
 	relations := map[Name]Relation{
 		root:   {Name: root, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"clinic", "id"}, Columns: []Column{column("clinic"), column("id")}},
 		visits: {Name: visits, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"clinic", "visit"}, Columns: []Column{column("clinic"), column("patient"), column("visit")}},

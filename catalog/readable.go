@@ -38,6 +38,9 @@ type ReadableRelation struct {
 	// is a foreign table.
 	Parts   []ReadablePart
 	Foreign bool
+	// Tree are the numbers of the relation itself, of all that is below it, and of all that any
+	// of these is a partition of or inherits from, at any depth, ascending.
+	Tree []OID
 	// Types are those of users that its values are of, or consist of, and those that a view's
 	// definition names.
 	Types []UserType

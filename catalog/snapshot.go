@@ -1,7 +1,5 @@
 package catalog
 
-import "slices"
-
 // Disposition says what a client that names a relation may have.
 type Disposition int
 
@@ -34,9 +32,9 @@ type Resolution struct {
 	// HasChildren says of a Readable relation that it has partitions, or that tables inherit
 	// from it.
 	HasChildren bool
-	// FormAlone says of a Readable relation that plans are to show their form alone: it is a
-	// view, under which are rows and values that it does not show, or its stand-in looks into
-	// the catalogs for fields of composite types.
+	// FormAlone says that plans are to show their form alone: stand-ins of Readable relations, and
+	// what reads such, look into the catalogs for parents of tables and fields of types, and under
+	// views are rows and values that they do not show.
 	FormAlone bool
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
@@ -81,7 +79,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		s.relations[name] = Resolution{
 			Disposition: Readable, Source: name, Target: Published(name),
 			Key: r.PrimaryKey, HasChildren: r.HasChildren,
-			FormAlone: r.Kind == KindView || slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Composite }),
+			FormAlone: true,
 		}
 		if reason, gone := withdrawn[name]; gone {
 			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"maps"
+	"slices"
 )
 
 // View is a view, or a materialized one, that reads protected tables: directly,
@@ -84,7 +85,8 @@ func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot 
 		case gone:
 			relations[v.Name] = Resolution{Disposition: Withdrawn, Source: v.Name, Reason: reason}
 		default:
-			relations[v.Name] = Resolution{Disposition: Protected, Source: v.Name, Target: Published(v.Name)}
+			others := func(read Name) bool { return !slices.Contains(v.Tables, read) }
+			relations[v.Name] = Resolution{Disposition: Protected, Source: v.Name, Target: Published(v.Name), FormAlone: slices.ContainsFunc(v.Reads, others)}
 		}
 	}
 	return s.with(relations)

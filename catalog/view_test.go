@@ -52,7 +52,7 @@ func TestViewsOverProtectedTablesResolve(t *testing.T) {
 		want     Resolution
 	}{
 		{"patients", Resolution{Disposition: Protected, Target: Published(name("patients"))}},
-		{"wards", Resolution{Disposition: Readable, Target: Published(name("wards"))}},
+		{"wards", Resolution{Disposition: Readable, Target: Published(name("wards")), FormAlone: true}},
 		{"listed", Resolution{Disposition: Protected, Target: Published(name("listed"))}},
 		{"broken", Resolution{Disposition: Withdrawn, Reason: "why"}},
 		{"unlisted", Resolution{Disposition: Forbidden, Reason: unlistedView}},

@@ -233,3 +233,26 @@ func TestUnlistedFunctionsEndCallers(t *testing.T) {
 	}
 	execute(t, bystander, "SELECT 1")
 }
+
+// TestRefusedReloadsAcceptNoFunction has a reload fail after it has accepted a function: the function
+// is accepted as it is when a reload succeeds.
+func TestRefusedReloadsAcceptNoFunction(t *testing.T) {
+	t.Parallel()
+	s := ready(t, calledSite())
+	admin := connect(t, s.admin)
+	execute(t, admin, `CREATE FUNCTION later(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 5 * $1';
+		CREATE FUNCTION last(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+		CREATE TRIGGER refuse BEFORE INSERT ON kproxy_store.accepted FOR EACH ROW WHEN (NEW.accepted_name = 'last') EXECUTE FUNCTION refuse()`, pgx.QueryExecModeSimpleProtocol)
+	s.replace(t, "[public.twice]", "[public.twice, public.later, public.last]")
+	s.kproxy(t, "reload").speaks(t, 1, 6, "not now")
+	if n := scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.accepted WHERE kind = 'function' AND accepted_name = 'later'"); n != 0 {
+		t.Error("a reload that was refused has accepted a function")
+	}
+	execute(t, admin, `DROP TRIGGER refuse ON kproxy_store.accepted;
+		CREATE OR REPLACE FUNCTION later(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 6 * $1'`, pgx.QueryExecModeSimpleProtocol)
+	s.kproxy(t, "reload").must(t)
+	if yes, state := s.calls(t, "SELECT later(1) = 6"); !yes {
+		t.Errorf("a function that was never served ends with %q", state)
+	}
+}

@@ -34,7 +34,7 @@ func TestCheckTellsOfNarrowingColumns(t *testing.T) {
 		"tables:"+named("towns", "method: rounded-partition")+named("visits", "subject: person")+named("strays", "method: rounded-partition")))
 	s.kproxy(t, "setup").must(t)
 	out := s.kproxy(t, "check").must(t).stdout
-	const says = "column district: is published, follows from zip, and shows more of it than is published"
+	const says = "column district: is published and follows from zip, and shows more of it than is published"
 	if strings.Count(out, says) != 2 || !strings.Contains(out, "acknowledge: {joinable: [district]}") {
 		t.Errorf("check says\n%s", out)
 	}

@@ -216,6 +216,11 @@ func TestReadableTurnsIntoView(t *testing.T) {
 			stops = append(stops, s.canaryPolls(t, "SELECT t::text FROM "+reader+" t"))
 		}
 		execute(t, admin, fmt.Sprintf(rule, table))
+		for _, reader := range readers {
+			if _, err := s.attempt(t, "SELECT count(*) > 0 FROM "+reader); err == nil || !strings.Contains(err.Error(), "55000") {
+				t.Errorf("at once, %s gives %v", reader, err)
+			}
+		}
 		for i, reader := range readers {
 			eventually(t, reader+" is refused", func() bool {
 				_, err := s.attempt(t, "SELECT count(*) > 0 FROM "+reader)

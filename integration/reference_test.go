@@ -254,3 +254,59 @@ func TestFrozenStreamIsStale(t *testing.T) {
 	eventually(t, "readers see all", func() bool { n, refused := answered(); return refused == "" && n == count })
 	eventually(t, "/readyz is well", func() bool { status, _ := get(t, metrics, "/readyz"); return status == http.StatusOK })
 }
+
+// TestRestartedPrimaryIsNotStale starts the primary again, as operators do. No statement is answered
+// with what is older than the bound, while kproxy waits before it connects again.
+func TestRestartedPrimaryIsNotStale(t *testing.T) {
+	t.Parallel()
+	s, _, metrics := standbySite(t, "5s")
+	s.serve(t)
+	const bound = 5 * time.Second
+	answered := func() (n int, err error) {
+		conn, err := pgx.Connect(t.Context(), s.url())
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = conn.Close(t.Context()) }()
+		return n, conn.QueryRow(t.Context(), "SELECT min(n) FROM people").Scan(&n)
+	}
+	eventually(t, "readers are served", func() bool { _, err := answered(); return err == nil })
+	if err := s.server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, connect(t, s.server.DSN(s.database)), forward)
+	committed := time.Now() // or before
+	eventually(t, "readers see the change", func() bool {
+		asked := time.Now()
+		n, err := answered()
+		if err == nil && n == 0 && asked.Sub(committed) > bound {
+			t.Errorf("%v after a commit, readers do not see it, and are not told", asked.Sub(committed))
+		}
+		return err == nil && n == 1
+	})
+	eventually(t, "/readyz is well", func() bool { status, _ := get(t, metrics, "/readyz"); return status == http.StatusOK })
+}
+
+// TestReadyIfLoginsSucceed has every login be refused by the database: /readyz says so, and that it
+// is over.
+func TestReadyIfLoginsSucceed(t *testing.T) {
+	t.Parallel()
+	metrics := freeAddress(t)
+	o := sqlSite(operatedSchema, countedPolicy)
+	o.settings = fmt.Sprintf("metrics: {listen: %s}\n", metrics)
+	s := ready(t, o)
+	admin := connect(t, s.admin)
+	probe := func(want int) func() bool {
+		return func() bool {
+			status, _ := get(t, metrics, "/readyz")
+			_, err := s.attempt(t, "SELECT count(*) > 0 FROM people")
+			return status == want && (err == nil) == (want == http.StatusOK)
+		}
+	}
+	eventually(t, "/readyz is well", probe(http.StatusOK))
+	execute(t, admin, `ALTER ROLE "`+s.reader+`" NOLOGIN`)
+	execute(t, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+s.reader+"'")
+	eventually(t, "/readyz fails with the logins", probe(http.StatusServiceUnavailable))
+	execute(t, admin, `ALTER ROLE "`+s.reader+`" LOGIN`)
+	eventually(t, "/readyz is well again", probe(http.StatusOK))
+}

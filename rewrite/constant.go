@@ -67,9 +67,6 @@ func stringConstant(n *pg.Node) (string, bool) {
 
 // deny makes a word of the grammar, which the parser writes as a boolean, FALSE.
 func deny(n *pg.Node) {
-	for n.GetTypeCast() != nil {
-		n = n.GetTypeCast().GetArg()
-	}
 	if word, ok := n.GetAConst().GetVal().(*pg.A_Const_Boolval); ok {
 		word.Boolval.Boolval = false
 	}

@@ -67,11 +67,10 @@ func (c *statements) explain(n *pg.ExplainStmt) error {
 	if execute == nil && !c.w.names.hidesCosts && !readsCatalogs(n.GetQuery().ProtoReflect()) {
 		return nil
 	}
-	// Under system catalogs, listed views and columns of composite types are rows of what is
-	// hidden, which both the rows that a filter removes and estimates tell of. A prepared
+	// Under system catalogs and readable relations are rows of what is hidden, which both the rows that a filter removes and estimates tell of. A prepared
 	// statement may read them.
 	if analyze {
-		return refuse(OptionDenied, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
+		return refuse(OptionDenied, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, readable relations or prepared statements is not allowed")
 	}
 	n.Options = append(without(n.GetOptions(), words("costs")), turnedOff("costs"))
 	return nil

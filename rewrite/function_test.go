@@ -60,3 +60,31 @@ func TestBuiltinNames(t *testing.T) {
 		}
 	}
 }
+
+// TestArgumentsAreComputedOnce: OFFSET keeps PostgreSQL from computing an argument for each row that it is
+// compared with. A column, a parameter and a constant cost nothing, and have none.
+func TestArgumentsAreComputedOnce(t *testing.T) {
+	t.Parallel()
+	for argument, once := range map[string]bool{
+		"oid": false, "$1": false, "1259": false, "$1::oid": false, "oid::int::oid": false, "oid + 1": true, "(SELECT 1)": true, "abs(5)": true,
+	} {
+		statement, err := clinicRewriter().Rewrite("SELECT obj_description("+argument+", 'pg_class') FROM pg_class", nil)
+		if err != nil {
+			t.Fatalf("%s: %v", argument, err)
+		}
+		if strings.Contains(statement.SQL, " OFFSET 0") != once {
+			t.Errorf("%s becomes %s", argument, statement.SQL)
+		}
+	}
+}
+
+// TestWhitespaceOfXML: PostgreSQL keeps the whitespace whether it is to or not.
+func TestWhitespaceOfXML(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"", " PRESERVE WHITESPACE", " STRIP WHITESPACE"} {
+		statement, err := clinicRewriter().Rewrite("SELECT xmlparse(DOCUMENT '<a> </a>'"+how+")", nil)
+		if err != nil || statement.SQL != "SELECT xmlparse(document '<a> </a>')" {
+			t.Errorf("with%s, it becomes %v: %v", how, statement, err)
+		}
+	}
+}

@@ -200,6 +200,32 @@ func TestPositionsAreSane(t *testing.T) {
 	}
 }
 
+// TestPositionsOfWhatIsAdded: all that takes the place of an expression has the expression's position,
+// which is that of the value where a value is cast, but for what the client wrote inside of it.
+func TestPositionsOfWhatIsAdded(t *testing.T) {
+	t.Parallel()
+	r := clinicRewriter()
+	for _, sql := range []string{
+		"SELECT concat('x', age::regclass) FROM patients",
+		"SELECT concat('x', obj_description(age, 'pg_class')) FROM patients",
+	} {
+		statement, err := r.Rewrite(sql, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begins := len("SELECT concat('x', ") + 1
+		from, to := strings.Index(statement.SQL, "(SELECT"), strings.LastIndex(statement.SQL, "))")
+		if from < 0 || r.Position(sql, nil, from+1) != begins {
+			t.Errorf("%s begins at %d, not at %d", statement.SQL, r.Position(sql, nil, from+1), begins)
+		}
+		for at := from; at < to; at++ {
+			if got := r.Position(sql, nil, at+1); got < begins {
+				t.Fatalf("%s: %q is at %d, before %d", sql, statement.SQL[at:], got, begins)
+			}
+		}
+	}
+}
+
 // TestOffsets counts characters from 1, as messages do.
 func TestOffsets(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,16 @@ func TestQuickScanMissesNothing(t *testing.T) {
 	}
 }
 
+// TestQuickScanLeavesWhatVersionsReadDifferently to PostgreSQL's lexer.
+func TestQuickScanLeavesWhatVersionsReadDifferently(t *testing.T) {
+	t.Parallel()
+	for sql, want := range map[string]bool{"SELECT 1 2": true, "SELECT 1..2": false, "SELECT 1\v2": false} {
+		if _, read := quickScan(sql); read != want {
+			t.Errorf("%q is read quickly: %t", sql, read)
+		}
+	}
+}
+
 // given are the texts that the quick lexer leaves to PostgreSQL's: those with dollar quotes,
 // comments inside comments, prefixes other than E, numbers that end in a letter, and
 // commands of psql.

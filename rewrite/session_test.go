@@ -257,3 +257,29 @@ func TestTemporaryTablesInKeys(t *testing.T) {
 		seen[key] = i
 	}
 }
+
+// TestTemporaryTablesFillSavepoints: a savepoint keeps the temporary tables that were there before it.
+// Where they are those of the savepoint outside of it, both keep the same list.
+func TestTemporaryTablesFillSavepoints(t *testing.T) {
+	t.Parallel()
+	const tables, levels = 500, 50 // 500 * 50 * 64 bytes are more than maxStackBytes
+	nested := func(oneMore bool) *Session {
+		s := (*Session)(nil).After(begin{})
+		for i := range tables {
+			s = s.After(makeTemporary{name: fmt.Sprint("t", i)})
+		}
+		for i := range levels {
+			s = s.After(savepoint{name: "s"})
+			if oneMore {
+				s = s.After(makeTemporary{name: fmt.Sprint("u", i)})
+			}
+		}
+		return s
+	}
+	if nested(false).full() {
+		t.Error("savepoints that keep the same tables are too many")
+	}
+	if !nested(true).full() {
+		t.Error("savepoints that keep tables of their own are not too many")
+	}
+}

@@ -102,3 +102,14 @@ func TestEffectsAreDescribed(t *testing.T) {
 		t.Error("what does nothing, or drops, is described wrongly")
 	}
 }
+
+// TestSplitIsBounded: a text that is too long for a statement is not looked through.
+func TestSplitIsBounded(t *testing.T) {
+	t.Parallel()
+	longest := "SELECT 1;SELECT 2" + strings.Repeat(" ", DefaultMaxStatementBytes-len("SELECT 1;SELECT 2"))
+	for text, want := range map[string]int{longest: 2, longest + " ": 1} {
+		if got := Split(text); len(got) != want {
+			t.Errorf("%d bytes are taken apart into %d statements, not %d", len(text), len(got), want)
+		}
+	}
+}

@@ -62,6 +62,22 @@ func memoryApplier(tables ...*table) *applier {
 	return a
 }
 
+// TestWrittenIsAnnounced has a group be written: the status that is announced has its end as the position.
+func TestWrittenIsAnnounced(t *testing.T) {
+	t.Parallel()
+	a := memoryApplier()
+	a.session.position = 100
+	var announced []pglogrepl.LSN
+	a.session.syncer.config.Changed = func(s Status) { announced = append(announced, s.Position) }
+	a.writer.spilled, a.group.rows = memoryTx{log: new([]string), hit: 1}, 1
+	if err := a.startBatch(t.Context(), 200); err != nil || len(announced) > 0 {
+		t.Fatalf("announced before the commit are %v: %v", announced, err)
+	}
+	if err := a.writer.awaitAll(t.Context()); err != nil || !slices.Equal(announced, []pglogrepl.LSN{200}) {
+		t.Errorf("announced are %v: %v", announced, err)
+	}
+}
+
 // TestGroupsCommitInOrder sends two groups on their way, the first of which meets each thing
 // that can go wrong. The position moves in the transaction that writes, from where the group
 // before it ended, before anything else is written; nothing is committed that is not whole,

@@ -27,6 +27,7 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 		{name: "more than have left", left: []int{1}, come: []string{"a", "a", "b"}, want: map[int64]int{1: 101, 8: 102, 9: 103}},
 		{name: "of two persons", left: []int{4, 1}, come: []string{"b", "a"}, want: map[int64]int{4: 101, 1: 102}},
 		{name: "who leaves again at once", left: []int{1, 2}, come: []string{"a", "a"}, back: 1, want: map[int64]int{1: 102}, gone: []incremental.RecordID{2}},
+		{name: "only one who leaves again at once", come: []string{"a", "a"}, back: 1, want: map[int64]int{8: 102}},
 		{name: "nobody", left: []int{5}, gone: []incremental.RecordID{5}, want: map[int64]int{}},
 	} {
 		of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "person", ofSize))

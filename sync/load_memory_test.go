@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -77,6 +78,37 @@ func TestRangesCoverTheStore(t *testing.T) {
 					t.Fatalf("%d blocks by %d: %+v", blocks, size, v.ranges)
 				}
 			}
+		}
+	}
+}
+
+// seen is a transaction that sees a generation.
+type seen struct {
+	pgx.Tx
+	generation
+}
+
+func (tx seen) QueryRow(context.Context, string, ...any) pgx.Row { return tx }
+
+func (tx seen) Scan(into ...any) error {
+	*into[0].(*pglogrepl.LSN), *into[1].(*incremental.RecordID), *into[2].(*incremental.ClassID) = tx.lsn, tx.nextRecord, tx.nextClass
+	return nil
+}
+
+// TestLoadedIsWhatWasSeen: a store in which another process has written meanwhile is not loaded,
+// whichever of position, records and classes shows it.
+func TestLoadedIsWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	then := generation{number: 7, lsn: 100, nextRecord: 9, nextClass: 4}
+	for name, change := range map[string]func(*generation){
+		"nothing": func(*generation) {}, "position": func(g *generation) { g.lsn = 200 },
+		"records": func(g *generation) { g.nextRecord = 10 }, "classes": func(g *generation) { g.nextClass = 5 },
+	} {
+		now := then
+		change(&now)
+		err := new(store).checkUnchanged(t.Context(), seen{generation: now}, then)
+		if errors.Is(err, errFenced) != (name != "nothing") {
+			t.Errorf("%s changed: %v", name, err)
 		}
 	}
 }

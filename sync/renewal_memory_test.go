@@ -203,6 +203,23 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	}
 }
 
+// TestAdoptedIsWritten has the server refuse what a renewal has made: the attempt to apply ends with
+// the error, and nothing says that the table was re-anonymized.
+func TestAdoptedIsWritten(t *testing.T) {
+	t.Parallel()
+	of := driftedTable(t, 0)
+	a, m, log := renewing(t, of)
+	a.renewer.requests = []request{{7, of.layout.name()}}
+	if err := a.renewer.step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.renewer.awaitEnd(t)
+	m.begin(0)
+	if err := a.renewer.step(t.Context()); err == nil || log.have("was re-anonymized") > 0 {
+		t.Errorf("what the server refuses ends with %v, and the log has\n%v", err, log)
+	}
+}
+
 // TestRenewalsThatCannotBe asks for tables that cannot be made anew now, or at all.
 func TestRenewalsThatCannotBe(t *testing.T) {
 	t.Parallel()

@@ -43,12 +43,12 @@ func representable(sqlType, text string, within bounds) string {
 		return text
 	}
 	var precision, scale int
-	if n, err := fmt.Sscanf(sqlType, "numeric(%d,%d)", &precision, &scale); err == nil && n == 2 {
+	if _, err := fmt.Sscanf(sqlType, "numeric(%d,%d)", &precision, &scale); err == nil {
 		most := new(big.Int).Sub(powerOfTen(precision), big.NewInt(1))
 		return decimals{scale: scale, least: new(big.Int).Neg(most), most: most}.represent(text, within)
 	}
 	var digits int
-	if n, err := fmt.Sscanf(sqlType, "timestamp(%d)", &digits); err == nil && n == 1 {
+	if _, err := fmt.Sscanf(sqlType, "timestamp(%d)", &digits); err == nil {
 		return roundTimestamp(text, digits, within)
 	}
 	return text

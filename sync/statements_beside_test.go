@@ -53,11 +53,16 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	halted := looked(Halted, 1)
 	slot := look(func(ctx context.Context, w *watcher, _ *table) error {
 		w.beat = time.Time{}
+		var announced []SlotStatus
+		w.syncer.config.Changed = func(s Status) { announced = append(announced, s.Slot) }
 		if err := w.checkSlot(ctx); err != nil {
 			return err
 		}
 		if got := w.syncer.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
 			return fmt.Errorf("the slot is %+v", got)
+		}
+		if len(announced) != 1 || announced[0].Retained != 500 {
+			return fmt.Errorf("announced are %+v", announced)
 		}
 		return w.checkSlot(ctx) // not so soon
 	})

@@ -110,12 +110,12 @@ func TestLeastChanged(t *testing.T) {
 }
 
 // TestNumbersTellNothing of who came first: rows and persons have the same numbers whichever
-// order their records come in.
+// order their records come in. Who does not know the seed cannot compute them.
 func TestNumbersTellNothing(t *testing.T) {
 	t.Parallel()
 	const people = 30
-	publish := func(order []int) map[incremental.RecordID]lineage.NewRow {
-		l := bare(t, lineage.Options{Seed: 5, Crowd: 5, Subjects: true}, privacy.KAnonymity{K: 5})
+	publish := func(seed uint64, order []int) map[incremental.RecordID]lineage.NewRow {
+		l := bare(t, lineage.Options{Seed: seed, Crowd: 5, Subjects: true}, privacy.KAnonymity{K: 5})
 		for _, i := range order {
 			r := ill(incremental.RecordID(i), uint32(i))
 			r.Subject = uint32(i)
@@ -130,14 +130,17 @@ func TestNumbersTellNothing(t *testing.T) {
 		return rows
 	}
 	random := rand.New(rand.NewPCG(1, 6))
-	first := publish(random.Perm(people))
+	first := publish(5, random.Perm(people))
 	if len(first) != people {
 		t.Fatalf("%d rows", len(first))
 	}
 	for range 5 {
-		if other := publish(random.Perm(people)); !maps.Equal(first, other) {
+		if other := publish(5, random.Perm(people)); !maps.Equal(first, other) {
 			t.Fatalf("rows %v, and %v of another order", first, other)
 		}
+	}
+	if maps.Equal(first, publish(6, random.Perm(people))) {
+		t.Error("rows have the same numbers with another seed")
 	}
 	ascending := 0
 	for id, r := range first {

@@ -17,6 +17,7 @@ import (
 // lists: where all are published, where some wait too long, and where the batch is refused.
 func TestBeginIsTheFirstPublish(t *testing.T) {
 	t.Parallel()
+	later := 0
 	for name, set := range sets {
 		for seed := range uint64(12) {
 			random := rand.New(rand.NewPCG(seed, 21))
@@ -58,16 +59,27 @@ func TestBeginIsTheFirstPublish(t *testing.T) {
 					}
 				}
 			}
+			for range 60 {
+				m.next++
+				m.insert(m.next, m.source.Row())
+				must(t, other.Insert(m.record(m.members[m.next]), m.now))
+			}
+			m.now = m.now.Add(365 * 24 * time.Hour) // nobody waits any longer
 			one, err := m.lineage.Publish(t.Context(), m.now)
 			must(t, err)
 			two, err := other.Publish(t.Context(), m.now)
 			must(t, err)
-			if !slices.Equal(one.Gone, two.Gone) || !slices.Equal(one.Touched, two.Touched) || !reflect.DeepEqual(one.Weights, two.Weights) {
+			if !slices.Equal(one.Gone, two.Gone) || !slices.Equal(one.Touched, two.Touched) || !reflect.DeepEqual(one.Weights, two.Weights) ||
+				!reflect.DeepEqual(one.Classes, two.Classes) || !slices.Equal(one.Rows, two.Rows) {
 				t.Fatalf("%s, seed %d: %+v, and %+v after Publish", name, seed, two, one)
 			}
+			later += len(two.Rows)
 			if _, err := other.Begin(t.Context(), m.now); err == nil {
 				t.Fatal("a lineage has begun twice")
 			}
 		}
+	}
+	if later == 0 {
+		t.Error("nothing is published after Begin")
 	}
 }

@@ -215,3 +215,42 @@ func TestLoadedWeightTellsNoPerson(t *testing.T) {
 		t.Errorf("one person has left, and readers see weights %v and %d rows vanish", changes.Weights, len(changes.Gone))
 	}
 }
+
+// TestWeightLeavesOutKPersons: when so many have come back that fewer than k persons are missing,
+// the weight is that of a class of which nobody is missing. Otherwise it would show that one is.
+func TestWeightLeavesOutKPersons(t *testing.T) {
+	t.Parallel()
+	const rows, k, leaving = 30, 3, 4
+	l := bare(t, lineage.Options{Crowd: rows / k}, privacy.KAnonymity{K: k}, privacy.DistinctDiversity{L: 2})
+	record := func(id incremental.RecordID) lineage.Record {
+		if id > rows-2 {
+			return ill(id, 1)
+		}
+		return ill(id, 0) // nearly all have this value, so that those who leave cannot be told apart
+	}
+	publish := func() map[incremental.ClassID]float64 {
+		changes, err := l.Publish(t.Context(), began)
+		must(t, err)
+		return changes.Weights
+	}
+	for id := incremental.RecordID(1); id <= rows; id++ {
+		must(t, l.Insert(record(id), began))
+	}
+	publish()
+	var ghosts []lineage.Ghost
+	var class incremental.ClassID
+	for id := incremental.RecordID(1); id <= leaving; id++ {
+		left, _, err := l.Leave(id)
+		must(t, err)
+		ghosts, class = append(ghosts, left.Ghost), left.Class
+	}
+	if weights := publish(); weights[class] != float64(rows-leaving)/rows {
+		t.Fatalf("%d of %d persons have left, and the weights are %v", leaving, rows, weights)
+	}
+	for i, g := range ghosts[:k] {
+		must(t, l.Return(g, record(incremental.RecordID(i+1)), began))
+	}
+	if weights := publish(); weights[class] != 1 {
+		t.Errorf("one person is missing, and the weights are %v", weights)
+	}
+}

@@ -151,7 +151,7 @@ func (d *Loading) End(weights map[incremental.ClassID]float64, codes [][]uint32)
 		}
 	}
 	l.records.ids = compact.Fit(l.records.ids)
-	twice := int32(-1)
+	var twice int32
 	var running sync.WaitGroup
 	running.Go(func() { twice = l.records.numbers.Fill(l.records.ids) })
 	err := d.enterRows()

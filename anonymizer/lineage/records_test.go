@@ -136,3 +136,29 @@ func TestPartingsOfMany(t *testing.T) {
 		}
 	}
 }
+
+// TestTruncatedDoNotCount: the persons who waited when the table was truncated are no part of the
+// next batch. With them it would be tried too early, and all of it would be withheld for good.
+func TestTruncatedDoNotCount(t *testing.T) {
+	t.Parallel()
+	const k = 5
+	l := bare(t, lineage.Options{Subjects: true}, privacy.KAnonymity{K: k})
+	insert := func(from, to incremental.RecordID) {
+		for id := from; id <= to; id++ {
+			r := ill(id, 0)
+			r.Subject = uint32(id)
+			must(t, l.Insert(r, began))
+		}
+	}
+	insert(1, k-1)
+	l.Truncate()
+	insert(k, 2*k-2)
+	_, err := l.Publish(t.Context(), began)
+	must(t, err)
+	insert(2*k-1, 2*k-1)
+	changes, err := l.Publish(t.Context(), began)
+	must(t, err)
+	if len(changes.Rows) != k {
+		t.Errorf("%d of %d records are published", len(changes.Rows), k)
+	}
+}

@@ -141,7 +141,6 @@ func (p *released) remove(c *class, part func(row) bool) *class {
 		}
 	}
 	p.rows -= len(removed.rows)
-	clear(c.rows[len(kept):])
 	clear(c.codes[len(codes):])
 	c.rows, c.codes = kept, codes
 	if c.discounted > c.ghosts { // the others have vanished, or have come back

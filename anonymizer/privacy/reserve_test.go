@@ -128,3 +128,46 @@ func TestReserveOfRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestReserveOfASecondAttribute: each constraint looks at the values of its own attribute.
+func TestReserveOfASecondAttribute(t *testing.T) {
+	t.Parallel()
+	const records = 640
+	table := privacy.NewSummary(2) // of the first attribute, all records have one value
+	other := privacy.NewSummary(1)
+	for i := range uint32(records) {
+		table.Add([]uint32{0, i % 8})
+		other.Add([]uint32{i % 8})
+	}
+	for _, pair := range [][2]privacy.Constraint{
+		{privacy.DistinctDiversity{L: 4}, privacy.DistinctDiversity{L: 4, Attribute: 1}},
+		{privacy.EntropyDiversity{L: 4}, privacy.EntropyDiversity{L: 4, Attribute: 1}},
+		{privacy.RecursiveDiversity{L: 4, C: 2}, privacy.RecursiveDiversity{L: 4, C: 2, Attribute: 1}},
+		{privacy.AlphaBound{Alpha: 0.5}, privacy.AlphaBound{Alpha: 0.5, Attribute: 1}},
+	} {
+		alone, second := privacy.ConstraintSet{pair[0]}.Reserve(other), privacy.ConstraintSet{pair[1]}.Reserve(table)
+		if alone == 0 || second != alone {
+			t.Errorf("%v: the reserve is %d, and %d of a second attribute with the same values", pair[0], alone, second)
+		}
+	}
+}
+
+// TestInfeasibleSecondAttribute: what a constraint could be at the most is told of its own attribute.
+func TestInfeasibleSecondAttribute(t *testing.T) {
+	t.Parallel()
+	table, other := privacy.NewSummary(2), privacy.NewSummary(1)
+	for i := range uint32(64) {
+		table.Add([]uint32{0, i % 4})
+		other.Add([]uint32{i % 4})
+	}
+	for _, pair := range [][2]privacy.Constraint{
+		{privacy.DistinctDiversity{L: 9}, privacy.DistinctDiversity{L: 9, Attribute: 1}},
+		{privacy.EntropyDiversity{L: 9}, privacy.EntropyDiversity{L: 9, Attribute: 1}},
+		{privacy.RecursiveDiversity{L: 9, C: 2}, privacy.RecursiveDiversity{L: 9, C: 2, Attribute: 1}},
+	} {
+		alone, second := privacy.ConstraintSet{pair[0]}.Feasible(other), privacy.ConstraintSet{pair[1]}.Feasible(table)
+		if alone == nil || second == nil || alone.Error() != second.Error() {
+			t.Errorf("%v: %v; of a second attribute with the same values: %v", pair[0], alone, second)
+		}
+	}
+}

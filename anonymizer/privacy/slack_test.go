@@ -177,3 +177,19 @@ func TestNothingIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestNoSlackAtTheBound: a value that is as frequent as it may be leaves no room, however slack is rounded.
+func TestNoSlackAtTheBound(t *testing.T) {
+	t.Parallel()
+	whole := privacy.NewSummary(1)
+	for i := range uint32(10) {
+		whole.Add([]uint32{i % 5})
+	}
+	class := privacy.NewSummary(1)
+	class.Add([]uint32{0})
+	class.Add([]uint32{1}) // frequencies of 1/2, where the bound is 1/2
+	c := privacy.BetaLikeness{Beta: 1.5}
+	if slack := c.Slack(class, privacy.NewPopulation(whole)); slack > 0 || slack < -rounding {
+		t.Errorf("at the bound, the slack is %v", slack)
+	}
+}

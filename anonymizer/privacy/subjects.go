@@ -45,7 +45,6 @@ func (s *Summary) AddOf(subject uint32, codes []uint32) {
 
 // RemoveOf takes a record away that was added by AddOf with the same subject.
 func (s *Summary) RemoveOf(subject uint32, codes []uint32) {
-	s.countSubjects()
 	if drop(s.subjects.records, subject); s.subjects.records[subject] == 0 {
 		s.Records--
 	}

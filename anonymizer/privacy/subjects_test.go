@@ -1,6 +1,7 @@
 package privacy_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -300,5 +301,22 @@ func each(choices map[uint32][]uint32, persons, chosen []uint32, call func([]uin
 	}
 	for _, code := range choices[persons[0]] {
 		each(choices, persons[1:], append(chosen, code), call)
+	}
+}
+
+// TestSubjectsAndValuesApart: persons and their values that are counted one by one are what they are
+// when they are counted together.
+func TestSubjectsAndValuesApart(t *testing.T) {
+	t.Parallel()
+	together, apart := privacy.NewSubjectSummary(1), privacy.NewSubjectSummary(1)
+	for subject := range uint32(6) {
+		for code := range 1 + subject%3 {
+			together.AddOf(subject, []uint32{code})
+			apart.AddValueOf(subject, 0, code)
+		}
+		apart.AddSubject(subject)
+	}
+	if apart.Records != 6 || together.Records != 6 || !maps.Equal(apart.Sensitive[0], together.Sensitive[0]) {
+		t.Errorf("%v, and %v where they are counted one by one", together, apart)
 	}
 }

@@ -137,11 +137,16 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 		if r.Kind == string(catalog.KindMaterializedView) {
 			severity = Warning // whatever it is filled with, it is withdrawn by itself
 		}
-		a.report.add(severity, "readable-raw", r.name(),
+		a.report.add(severity, CodeReadableRaw, r.name(),
 			"the policy lists it as readable, but "+r.reason(),
 			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.quoted()+";\n-- and remove it from the policy's readable relations"+r.instead())
 	}
 	if r.Invoker {
+		return
+	}
+	if listed, is := a.standsFor(r.name()); is {
+		a.report.add(Error, CodeReadableRaw, listed, "what stands for it, "+r.name().String()+", shows protected rows: "+r.reason(),
+			"nothing, if kproxy serves, which drops it within seconds; else start kproxy")
 		return
 	}
 	found := slices.Contains(a.reach, r.Owner)
@@ -156,8 +161,9 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 				return !slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, strings.Fields(p)[0])
 			})
 		}
-		if (r.Kind == string(catalog.KindView) || r.Kind == string(catalog.KindMaterializedView)) && slices.Contains(a.in.Policy.Readable, r.name()) {
-			// It marks what is listed, and shows nothing of a view, to which no foreign key refers.
+		if slices.Contains(a.in.Policy.Readable, r.name()) {
+			// It marks what is listed. It lets its holder make foreign keys, by which rows could be
+			// found, but readers cannot make tables, and temporary ones cannot refer to others.
 			privileges = slices.DeleteFunc(slices.Clone(privileges), func(p string) bool { return p == "REFERENCES" })
 		}
 		if len(privileges) == 0 {
@@ -179,6 +185,16 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 		a.report.add(Error, "raw-readable", r.name(), fmt.Sprintf("role %s may read it, and %s", a.anyReader(), r.reason()),
 			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM PUBLIC, "+a.quoted())
 	}
+}
+
+// standsFor is the listed relation that one of kproxy's own is read in place of. Readers are refused
+// the listed one alone until kproxy has dropped or replaced that.
+func (a *auditor) standsFor(name catalog.Name) (listed catalog.Name, is bool) {
+	at := slices.IndexFunc(a.in.Policy.Readable, func(listed catalog.Name) bool { return catalog.Published(listed) == name })
+	if at < 0 {
+		return catalog.Name{}, false
+	}
+	return a.in.Policy.Readable[at], true
 }
 
 // owned reports that one of the readers' roles owns an object. The membership is

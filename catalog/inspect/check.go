@@ -60,7 +60,7 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	}
 	// What shows raw rows is taken away, and never granted.
 	c.report = slices.DeleteFunc(c.report, func(f Finding) bool {
-		return f.Code == CodeReadableGrant && slices.ContainsFunc(audited, func(a Finding) bool { return a.Code == "readable-raw" && a.Table == f.Table })
+		return f.Code == CodeReadableGrant && slices.ContainsFunc(audited, func(a Finding) bool { return a.Code == CodeReadableRaw && a.Table == f.Table })
 	})
 	return append(c.report, audited...), nil
 }

@@ -14,7 +14,9 @@ const (
 	CodeReadableGrant = "readable-grant"
 	// CodeReadableDirect is about relations that it may read past their stand-ins.
 	CodeReadableDirect = "readable-direct"
-	CodeFunctionGrant  = "function-grant"
+	// CodeReadableRaw is about relations that show protected rows, and are refused.
+	CodeReadableRaw   = "readable-raw"
+	CodeFunctionGrant = "function-grant"
 	// CodeTemporaryGrant is about temporary tables, which no session can make.
 	CodeTemporaryGrant = "temporary-grant"
 )

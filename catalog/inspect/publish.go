@@ -31,15 +31,15 @@ func Publish(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relatio
 		if _, err := conn.PgConn().Exec(ctx, form).ReadAll(); err != nil {
 			return fmt.Errorf("pinning the form of values: %w", err)
 		}
+		shapes, err := readShapes(ctx, conn, policy, relations)
+		if err != nil {
+			return err
+		}
 		for _, t := range policy.Tables {
-			i := slices.IndexFunc(relations, func(r catalog.Relation) bool { return r.Name == t.Table })
-			if i < 0 {
+			if _, exists := shapes.relations[t.Table]; !exists {
 				continue
 			}
-			publication, found, err := publish(ctx, conn, t, relations[i])
-			if err != nil {
-				return err
-			}
+			publication, found := shapes.publish(t.Table)
 			if len(found) == 0 {
 				publications = append(publications, publication)
 			}
@@ -53,12 +53,65 @@ func Publish(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relatio
 	return publications, problems, nil
 }
 
-func publish(ctx context.Context, conn *pgx.Conn, policy catalog.TablePolicy, relation catalog.Relation) (catalog.Publication, []catalog.Problem, error) {
-	c := canonicalizer{ctx: ctx, conn: conn, table: policy.Table}
-	policy, err := c.canonicalize(policy, relation)
-	if err != nil {
-		return catalog.Publication{}, nil, fmt.Errorf("the values that the policy of %s names: %w", policy.Table, err)
+// shapes are the policies of tables in the server's words, and what is published of those
+// that are released together.
+type shapes struct {
+	policies  map[catalog.Name]catalog.TablePolicy
+	relations map[catalog.Name]catalog.Relation
+	problems  map[catalog.Name][]catalog.Problem
+	members   map[catalog.Name]catalog.Publication
+}
+
+func readShapes(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (*shapes, error) {
+	s := &shapes{
+		policies: make(map[catalog.Name]catalog.TablePolicy), relations: make(map[catalog.Name]catalog.Relation),
+		problems: make(map[catalog.Name][]catalog.Problem), members: make(map[catalog.Name]catalog.Publication),
 	}
-	publication, problems := catalog.Publish(policy, relation)
-	return publication, append(c.problems, problems...), nil
+	for _, t := range policy.Tables {
+		i := slices.IndexFunc(relations, func(r catalog.Relation) bool { return r.Name == t.Table })
+		if i < 0 {
+			continue
+		}
+		c := canonicalizer{ctx: ctx, conn: conn, table: t.Table}
+		canonical, err := c.canonicalize(t, relations[i])
+		if err != nil {
+			return nil, fmt.Errorf("the values that the policy of %s names: %w", t.Table, err)
+		}
+		s.policies[t.Table], s.relations[t.Table], s.problems[t.Table] = canonical, relations[i], c.problems
+	}
+	for _, p := range policy.People {
+		s.join(p)
+	}
+	return s, nil
+}
+
+// join publishes the tables of one kind of person.
+func (s *shapes) join(p catalog.People) {
+	p.Constraints = slices.Clone(p.Constraints)
+	for i, constraint := range p.Constraints {
+		table, column, qualified := catalog.ParseQualifiedColumn(constraint.Of)
+		if !qualified {
+			continue
+		}
+		for _, canonical := range s.policies[table].Constraints {
+			if canonical.Of == column && canonical.Model == constraint.Model && len(canonical.Values) == len(constraint.Values) {
+				p.Constraints[i].Values = canonical.Values
+			}
+		}
+	}
+	joined, problems := catalog.PublishPeople(p, s.policies, s.relations)
+	for _, publication := range append(joined.Tables, joined.Root) {
+		s.members[publication.Policy.Table] = publication
+	}
+	for _, problem := range problems {
+		s.problems[problem.Table] = append(s.problems[problem.Table], problem)
+	}
+}
+
+func (s *shapes) publish(table catalog.Name) (catalog.Publication, []catalog.Problem) {
+	if publication, member := s.members[table]; member {
+		return publication, s.problems[table]
+	}
+	publication, problems := catalog.Publish(s.policies[table], s.relations[table])
+	return publication, append(s.problems[table], problems...)
 }

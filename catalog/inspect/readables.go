@@ -59,6 +59,7 @@ type readableRow struct {
 	ReadRelations []string
 	Barrier       bool
 	Parts         string // JSON
+	Tree          []uint32
 	IsForeign     bool
 	RowSecurity   bool
 	Function      string
@@ -96,6 +97,9 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
 			Listed: row.Listed, Key: row.Key, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
 			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Function: row.Function, Raw: row.Raw, Granted: row.Granted,
+		}
+		for _, oid := range row.Tree {
+			r.Tree = append(r.Tree, catalog.OID(oid))
 		}
 		for i, name := range row.Names {
 			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], TypeOID: catalog.OID(row.TypeOIDs[i]), Shown: naming[row.TypeOIDs[i]]})

@@ -81,17 +81,7 @@ func loadConfig(path string) (*config.Config, error) {
 	if err != nil {
 		return nil, unusable(err)
 	}
-	return served(c)
-}
-
-// served refuses what is configured and not served yet. No command that reaches a
-// database passes over it: the tables would be published each by itself, or not at all.
-func served(c *config.Config) (*config.Config, error) {
-	if len(c.Policy.People) == 0 {
-		return c, nil
-	}
-	err := fmt.Errorf("%s: people: serving is not built yet, use kproxy eval", c.LocateSetting("people"))
-	return nil, failure{codeConfiguration, "move csv, tables and people into a policy file for 'kproxy eval', and remove people and its tables here", err}
+	return c, nil
 }
 
 // unusable says that a configuration has mistakes.
@@ -110,7 +100,7 @@ func parseConfig(path string) (*config.Config, error) {
 	if err != nil {
 		return nil, unusable(err)
 	}
-	return served(c)
+	return c, nil
 }
 
 func newLogger(l config.Log, level slog.Leveler) *slog.Logger {

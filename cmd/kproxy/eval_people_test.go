@@ -134,26 +134,3 @@ func without(t *testing.T, path string) string {
 	}
 	return path
 }
-
-// TestPeopleAreNotServedYet: no command that reaches a database passes over people.
-func TestPeopleAreNotServedYet(t *testing.T) {
-	t.Setenv("KPROXY_OWNER_PASSWORD", "one")
-	t.Setenv("KPROXY_READER_PASSWORD", "two")
-	example, err := os.ReadFile(filepath.Join("..", "..", "config.example.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, policy, _ := strings.Cut(string(example), "\ntables:\n")
-	_, rest, _ := strings.Cut(policy, "\nreadable:")
-	path := filepath.Join(t.TempDir(), "kproxy.yaml")
-	if err := os.WriteFile(path, []byte(kept+hospitalPolicy+"\nreadable:"+rest), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{"serve", "check", "setup", "setup --print", "verify", "status", "accept", "explain --offline 1", "rebuild --all", "reload", "health", "console"} {
-		arguments := strings.Fields(line)
-		arguments = append(arguments[:len(arguments):len(arguments)], "-c", path)
-		if _, err := execute(t, arguments...); err == nil || !strings.Contains(err.Error(), "serving is not built yet, use kproxy eval") {
-			t.Errorf("%s: error %v", line, err)
-		}
-	}
-}

@@ -94,7 +94,7 @@ func parsePolicy(path string, text []byte, around *surroundings) (*PolicyFile, e
 type policyFile struct {
 	CSV    CSV          `yaml:"csv" doc:"The form of the CSV file, or of all files."`
 	Tables []table      `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The table to make of the CSV file, with its policy; or the tables of people."`
-	People []personKind `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"The kind of person whose rows stand in several tables, each in a CSV file of its own, which are released together."`
+	People []personKind `yaml:"people" each:"kind of person" may:"updates" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"The kind of person whose rows stand in several tables, each in a CSV file of its own, which are released together."`
 
 	people []catalog.People
 }

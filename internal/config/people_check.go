@@ -29,6 +29,7 @@ func (d *decoder) checkPeople(tables []table, written []personKind, updates bool
 	var kinds []catalog.People
 	for i := range written {
 		kinds = append(kinds, c.kind(&written[i]))
+		c.updates(&written[i])
 	}
 	for i := range tables {
 		if _, released := c.kinds[tables[i].Table]; !released {
@@ -36,6 +37,13 @@ func (d *decoder) checkPeople(tables []table, written []personKind, updates bool
 		}
 	}
 	return kinds
+}
+
+// updates refuses what is not built.
+func (c *peopleChecks) updates(k *personKind) {
+	if at := c.at(&k.Updates); at != nil && k.Updates.Mode == catalog.Guarded {
+		c.wrong(at, "updates are guarded, which is not built for several tables", "write updates: immediate, if readers may learn whose rows come, leave or change; or release the tables apart")
+	}
 }
 
 func (c *peopleChecks) kind(k *personKind) catalog.People {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -13,7 +14,7 @@ import (
 // policySection is a policy as it is written.
 type policySection struct {
 	Tables    []table        `yaml:"tables" each:"table" need:"tables: with one table or more to protect" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The protected tables, as schema.table in the case PostgreSQL stores, each with its policy."`
-	People    []personKind   `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"Kinds of persons whose rows stand in several tables, which are released together, so that they can be joined. Serving is not built yet: {kproxy eval} shows what becomes of the tables."`
+	People    []personKind   `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"Kinds of persons whose rows stand in several tables, which are released together, so that they can be joined."`
 	Readable  []catalog.Name `yaml:"readable" as:"table" each:"a table" fix:"a list: [public.wards, public.icd10]" doc:"Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish."`
 	Functions []catalog.Name `yaml:"functions" as:"function" each:"a function" fix:"a list: [public.similarity, postgis.st_area]" doc:"Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads."`
 
@@ -29,6 +30,13 @@ func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
 		}
 	}
 	p.policy.People = d.checkPeople(p.Tables, p.People, true)
+	for _, kind := range p.policy.People {
+		for i, t := range p.policy.Tables {
+			if slices.Contains(kind.Names(), t.Table) {
+				p.policy.Tables[i] = kind.Member(t, t.Table)
+			}
+		}
+	}
 	for i, name := range p.Readable {
 		at := d.at(&p.Readable[i])
 		if first, twice := d.places.tables[name]; twice {

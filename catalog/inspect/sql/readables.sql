@@ -41,6 +41,14 @@ WITH RECURSIVE protected AS (
   SELECT i.inhparent, i.inhrelid FROM pg_inherits i JOIN under u ON u.oid = i.inhparent
   UNION
   SELECT p.root, i.inhrelid FROM parts p JOIN pg_inherits i ON i.inhparent = p.oid
+), tree(root, oid) AS (
+  SELECT oid, oid FROM under
+  UNION ALL
+  SELECT root, oid FROM parts
+), upward(root, oid) AS (
+  SELECT root, oid FROM tree
+  UNION
+  SELECT u.root, i.inhparent FROM upward u JOIN pg_inherits i ON i.inhrelid = u.oid
 )
 SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
        c.oid IN (SELECT oid FROM listed) AS listed,
@@ -68,6 +76,7 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
                   LEFT JOIN pg_attribute own ON own.attrelid = p.oid AND own.attname = a.attname AND NOT own.attisdropped AND NOT a.attisdropped
                   WHERE a.attrelid = c.oid AND a.attnum > 0)) ORDER BY p.oid), '[]')::text
         FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind IN ('r', 'f') WHERE p.root = c.oid) AS parts,
+       ARRAY(SELECT u.oid FROM upward u WHERE u.root = c.oid ORDER BY u.oid) AS tree,
        c.relkind = 'f' OR EXISTS (SELECT FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind = 'f' WHERE p.root = c.oid) AS is_foreign,
        c.relrowsecurity AS row_security,
        coalesce((SELECT called.oid::regprocedure::text

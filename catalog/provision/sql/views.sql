@@ -12,17 +12,29 @@ DECLARE
   inner_relation record;
 BEGIN
   FOR listed IN
-    WITH RECURSIVE computed(oid) AS (
-      -- Views that call what runs with other rights than the session's; what fills a
-      -- materialized view ran with its owner's.
-      SELECT r.ev_class FROM pg_catalog.pg_rewrite r
+    WITH RECURSIVE calls(oid, definer, reading) AS (
+      -- Views that call what runs with other rights than the session's, or may read tables.
+      SELECT r.ev_class, pg_catalog.bool_or(f.prosecdef), pg_catalog.bool_or(f.oid >= 16384 AND f.provolatile <> 'i' AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend e WHERE e.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND e.objid = f.oid
+          AND e.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass))
+      FROM pg_catalog.pg_rewrite r
       JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
       LEFT JOIN pg_catalog.pg_operator o ON d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND o.oid = d.refobjid
       JOIN pg_catalog.pg_proc f ON f.oid = o.oprcode OR d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND f.oid = d.refobjid
-      JOIN pg_catalog.pg_class v ON v.oid = r.ev_class
-      WHERE r.ev_type = '1' AND (f.prosecdef OR f.oid >= 16384 AND v.relkind = 'm' AND f.provolatile <> 'i' AND NOT EXISTS (
-        SELECT FROM pg_catalog.pg_depend e WHERE e.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND e.objid = f.oid
-          AND e.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass))
+      WHERE r.ev_type = '1'
+      GROUP BY r.ev_class
+    ), reading(oid) AS (
+      SELECT calls.oid FROM calls WHERE calls.reading
+      UNION
+      SELECT r.ev_class FROM reading
+      JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = reading.oid
+        AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+      JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND r.ev_type = '1'
+    ), computed(oid) AS (
+      -- What fills a materialized view, also in views under it, ran with its owner's rights.
+      SELECT calls.oid FROM calls WHERE calls.definer
+      UNION
+      SELECT v.oid FROM reading JOIN pg_catalog.pg_class v ON v.oid = reading.oid AND v.relkind = 'm'
     ), shows(oid, how) AS (
       SELECT p.protected::pg_catalog.oid, 'protected' FROM (VALUES
 {{- range $i, $t := .Protected}}{{if $i}},{{end}}

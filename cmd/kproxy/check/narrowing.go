@@ -34,28 +34,35 @@ const (
 	narrowingShare = 0.01
 )
 
-// adviseNarrowing warns about columns that are published as they are, follow from a
-// quasi-identifier of their table, and show more of it than is published. It leaves out what the
-// policy acknowledges, and columns about which earlier findings say something graver. It reads a
-// sample of each table once.
-func adviseNarrowing(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, earlier inspect.Report) (report inspect.Report, err error) {
-	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		for _, policy := range c.Policy.Tables {
-			columns := unacknowledged(policy, earlier)
-			publications, problems, err := inspect.Publish(ctx, conn, catalog.Policy{Tables: []catalog.TablePolicy{policy}}, relations)
-			if err != nil {
-				return err
-			}
-			if len(columns) == 0 || len(problems) > 0 || len(publications) != 1 {
-				continue
-			}
-			n, err := readNarrowing(ctx, tx, publications[0], columns)
-			if err != nil {
-				return fmt.Errorf("reading records of %s: %w", policy.Table, upstream.WithoutValues(err))
-			}
-			report = append(report, n.judge()...)
+// Narrowing warns about columns that are published as they are, follow from a quasi-identifier of
+// their table, and show more of it than is published. It leaves out what the policy acknowledges,
+// and columns about which earlier findings say something graver. It reads a sample of each table
+// once.
+func Narrowing(ctx context.Context, tx pgx.Tx, policies catalog.Policy, relations []catalog.Relation, earlier inspect.Report) (inspect.Report, error) {
+	var report inspect.Report
+	for _, policy := range policies.Tables {
+		columns := unacknowledged(policy, earlier)
+		publications, problems, err := inspect.Publish(ctx, tx.Conn(), catalog.Policy{Tables: []catalog.TablePolicy{policy}}, relations)
+		if err != nil {
+			return nil, err
 		}
-		return nil
+		if len(columns) == 0 || len(problems) > 0 || len(publications) != 1 {
+			continue
+		}
+		n, err := readNarrowing(ctx, tx, publications[0], columns)
+		if err != nil {
+			return nil, fmt.Errorf("reading records of %s: %w", policy.Table, upstream.WithoutValues(err))
+		}
+		report = append(report, n.judge()...)
+	}
+	return report, nil
+}
+
+// adviseNarrowing is Narrowing in a transaction of its own.
+func adviseNarrowing(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, earlier inspect.Report) (report inspect.Report, err error) {
+	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
+		report, err = Narrowing(ctx, tx, c.Policy, relations, earlier)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("comparing published columns with quasi-identifiers: %w", err)
@@ -82,6 +89,7 @@ type narrowing struct {
 	policy     catalog.TablePolicy
 	attributes []anonymizer.Attribute
 	cells      [][]hierarchy.Cell // by attribute and record
+	texts      [][]string         // likewise
 	columns    []string
 	values     [][]string // by column and record
 	present    [][]bool   // likewise; false for NULL
@@ -97,7 +105,7 @@ func readNarrowing(ctx context.Context, tx pgx.Tx, publication catalog.Publicati
 		return nil, err
 	}
 	n := &narrowing{
-		policy: publication.Policy, attributes: attributes, cells: make([][]hierarchy.Cell, len(attributes)),
+		policy: publication.Policy, attributes: attributes, cells: make([][]hierarchy.Cell, len(attributes)), texts: make([][]string, len(attributes)),
 		columns: columns, values: make([][]string, len(columns)), present: make([][]bool, len(columns)),
 	}
 	source := sample.Source{Relation: publication.Relation, Subject: publication.Policy.Subject}
@@ -131,7 +139,7 @@ func (n *narrowing) add(record [][]byte) {
 		if record[a] != nil {
 			cell = attribute.Hierarchy.Encode(string(record[a]))
 		}
-		n.cells[a] = append(n.cells[a], cell)
+		n.cells[a], n.texts[a] = append(n.cells[a], cell), append(n.texts[a], string(record[a]))
 	}
 	for c := range n.columns {
 		text := record[len(n.attributes)+c]
@@ -151,12 +159,8 @@ func (n *narrowing) judge() (report inspect.Report) {
 		var names []string
 		most := 0.0
 		for a, attribute := range n.attributes {
-			p := n.pair(a, c, axes[a])
-			agree, follows := p.follows(n.share)
-			if !follows {
-				continue
-			}
-			if told := agree - p.agreeing(widths[a]); told >= narrowingShare {
+			told := max(n.pair(a, c, axes[a]).told(n.share, widths[a]), n.presence(a, c, axes[a]).told(n.share, widths[a]))
+			if told >= narrowingShare {
 				names, most = append(names, attribute.Name), max(most, told)
 			}
 		}
@@ -166,7 +170,7 @@ func (n *narrowing) judge() (report inspect.Report) {
 		of := strings.Join(names, ", ")
 		report = append(report, inspect.Finding{
 			Severity: inspect.Warning, Code: codeNarrowing, Table: n.policy.Table, Column: column,
-			What: fmt.Sprintf("is published, follows from %s, and shows more of it than is published: by an estimate, %.0f %% of the pairs of records with the same published value differ in it; someone who knows %s may be left with fewer records than k",
+			What: fmt.Sprintf("is published and follows from %s, and shows more of it than is published: by an estimate, %.0f %% of the pairs of records with the same published value differ in it; someone who knows %s may be left with fewer records than k",
 				of, 100*most, of),
 			Fix: fmt.Sprintf("give it the role quasi-identifying with a hierarchy, or identifying; or, if readers may know it, write into the table's policy: acknowledge: {joinable: [%s]}", column),
 		})

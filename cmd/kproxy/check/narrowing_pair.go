@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
@@ -29,6 +31,8 @@ type narrowingAxis struct {
 	records   []int
 	// finest numbers, for each of records, what it is published as at the least, in order.
 	finest []int
+	// parts are, for each of records, the parts of its value; see partsOf.
+	parts [][]string
 }
 
 func (n *narrowing) axis(attribute int) narrowingAxis {
@@ -45,6 +49,7 @@ func (n *narrowing) axis(attribute int) narrowingAxis {
 	})
 	numbers := make(map[hierarchy.Generalization]int)
 	for at, i := range x.records {
+		x.parts = append(x.parts, partsOf(n.texts[attribute][i]))
 		if at > 0 && cells[i] == cells[x.records[at-1]] {
 			x.finest = append(x.finest, x.finest[at-1])
 			continue
@@ -67,17 +72,41 @@ type narrowingPair struct {
 type narrowingRecord struct {
 	cell   hierarchy.Cell
 	value  string
-	finest int // as in narrowingAxis
+	finest int      // as in narrowingAxis
+	parts  []string // likewise
 }
 
 func (n *narrowing) pair(attribute, column int, x narrowingAxis) narrowingPair {
 	p := narrowingPair{hierarchy: x.hierarchy}
 	for at, i := range x.records {
 		if n.present[column][i] {
-			p.records = append(p.records, narrowingRecord{n.cells[attribute][i], n.values[column][i], x.finest[at]})
+			p.records = append(p.records, narrowingRecord{n.cells[attribute][i], n.values[column][i], x.finest[at], x.parts[at]})
 		}
 	}
 	return p
+}
+
+// presence are all records on an axis, with whether they have a value of a column.
+func (n *narrowing) presence(attribute, column int, x narrowingAxis) narrowingPair {
+	p := narrowingPair{hierarchy: x.hierarchy}
+	for at, i := range x.records {
+		p.records = append(p.records, narrowingRecord{n.cells[attribute][i], strconv.FormatBool(n.present[column][i]), x.finest[at], x.parts[at]})
+	}
+	return p
+}
+
+// told is how much more often records of the same value of the quasi-identifier, or of the same
+// part of it, agree in the column than those with the same published value; 0 where the column does
+// not follow from it.
+func (p narrowingPair) told(share, width float64) float64 {
+	agree, follows := p.follows(share)
+	if !follows {
+		agree, follows = p.followsPart()
+	}
+	if !follows {
+		return 0
+	}
+	return agree - p.agreeing(width)
 }
 
 // ofValues are the records of each value of the quasi-identifier.
@@ -118,6 +147,46 @@ func (p narrowingPair) follows(share float64) (agree float64, follows bool) {
 	var chance agreement
 	chance.add(first)
 	return steps.share(), steps.beyond(chance.share())
+}
+
+// followsPart reports whether the column is nearly a function of a part of the quasi-identifier,
+// as the weekday of a date is, and how often records with the same part agree, 0 to 1.
+func (p narrowingPair) followsPart() (agree float64, follows bool) {
+	var whole agreement
+	whole.add(p.records)
+	for part := range partsOfDate {
+		groups := make(map[string][]narrowingRecord)
+		for _, r := range p.records {
+			if part < len(r.parts) {
+				groups[r.parts[part]] = append(groups[r.parts[part]], r)
+			}
+		}
+		var within agreement
+		for _, group := range groups {
+			within.add(group)
+		}
+		if len(p.records) > followsOthers*len(groups) && within.beyond(whole.share()) {
+			return within.share(), true
+		}
+	}
+	return 0, false
+}
+
+// partsOfDate is the number of parts that a date has, which is the most.
+const partsOfDate = 4
+
+// partsOf are the parts of a value that are not near each other in its order: the weekday, month,
+// day and day of the year of a date, and the last characters of anything else.
+func partsOf(text string) []string {
+	if len(text) >= len(time.DateOnly) {
+		if day, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {
+			return []string{day.Weekday().String(), day.Month().String(), day.Format("02"), day.Format("01-02")}
+		}
+	}
+	if len(text) < 2 {
+		return nil
+	}
+	return []string{text[len(text)-1:], text[len(text)-2:]}
 }
 
 // agreeing is the share, 0 to 1, of pairs of records with the same published value of the

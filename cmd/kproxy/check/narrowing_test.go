@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -43,6 +44,16 @@ func inhabitants(persons int) []inhabitant {
 			"district": text(r.zip / 700), "region": text(r.zip / 10000), "city": text(hashed(r.zip/1000) % 40), "decade": text(r.age / 10),
 			"constant": "x", "kind": text(random.IntN(5)), "number": text(i), "blood": text(r.blood),
 			"mistaken": text(r.zip / 700), "noted": "", "ill": "no",
+			"weekday": born(r.born).Weekday().String(), "summer": "", "last": text(r.zip % 10), "rural": "", "told": "",
+		}
+		if r.zip/700%2 == 0 {
+			r.columns["rural"] = "yes"
+		}
+		if month := born(r.born).Month(); month > 3 && month < 10 {
+			r.columns["summer"] = "yes"
+		}
+		if random.IntN(2) == 0 {
+			r.columns["told"] = text(random.IntN(3))
 		}
 		if random.IntN(30) == 0 {
 			r.columns["mistaken"] = "0"
@@ -58,11 +69,13 @@ func inhabitants(persons int) []inhabitant {
 	return all
 }
 
-// narrowingOf is a sample of the records with the attributes zip, age, born and sex that specs name.
+func born(day int) time.Time { return time.Date(1930, 1, 1+day, 0, 0, 0, 0, time.UTC) }
+
+// narrowingOf is a sample of the records with the attributes zip, age, born, date and sex that specs name.
 func narrowingOf(t *testing.T, records []inhabitant, column string, specs map[string]hierarchy.Spec) *narrowing {
 	t.Helper()
 	n := &narrowing{policy: catalog.TablePolicy{Constraints: []privacy.Spec{{K: 5}}}, columns: []string{column}, values: make([][]string, 1), present: make([][]bool, 1), share: 1}
-	for _, name := range []string{"zip", "age", "born", "sex"} {
+	for _, name := range []string{"zip", "age", "born", "date", "sex"} {
 		spec, named := specs[name]
 		if !named {
 			continue
@@ -73,9 +86,9 @@ func narrowingOf(t *testing.T, records []inhabitant, column string, specs map[st
 		}
 		n.attributes = append(n.attributes, anonymizer.Attribute{Name: name, Hierarchy: h})
 	}
-	n.cells = make([][]hierarchy.Cell, len(n.attributes))
+	n.cells, n.texts = make([][]hierarchy.Cell, len(n.attributes)), make([][]string, len(n.attributes))
 	for _, r := range records {
-		known := map[string]string{"zip": fmt.Sprint(r.zip), "age": fmt.Sprint(r.age), "born": fmt.Sprint(r.born), "sex": r.sex}
+		known := map[string]string{"zip": fmt.Sprint(r.zip), "age": fmt.Sprint(r.age), "born": fmt.Sprint(r.born), "date": born(r.born).Format(time.DateOnly), "sex": r.sex}
 		record := make([][]byte, len(n.attributes)+1)
 		for a, attribute := range n.attributes {
 			record[a] = []byte(known[attribute.Name])
@@ -94,6 +107,7 @@ func TestNarrowingColumns(t *testing.T) {
 	t.Parallel()
 	number := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
 	sex := hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText}
+	date := hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate}
 	prefix := func(keep ...int) hierarchy.Spec {
 		return hierarchy.Spec{Kind: hierarchy.Prefix, Domain: hierarchy.DomainInteger, Keep: keep}
 	}
@@ -125,6 +139,11 @@ func TestNarrowingColumns(t *testing.T) {
 		{"few values", "kind", once, three(prefix(), number), ""},
 		{"a row number", "number", once, three(prefix(), number), ""},
 		{"an illness of the old", "ill", once, three(prefix(), number), ""},
+		{"the weekday of a date", "weekday", once, map[string]hierarchy.Spec{"date": date, "sex": sex}, "date"},
+		{"NULL in half of the months", "summer", once, map[string]hierarchy.Spec{"date": date, "sex": sex}, "date"},
+		{"NULL in every other district", "rural", once, three(prefix(), number), "zip"},
+		{"the last digit", "last", once, three(prefix(2, 1), number), "zip"},
+		{"NULL by chance", "told", once, three(prefix(), number), ""},
 		{"what does not change in a person", "blood", again, map[string]hierarchy.Spec{"born": number, "sex": sex}, ""},
 	} {
 		n := narrowingOf(t, c.records, c.column, c.specs)

@@ -22,7 +22,7 @@ var aloneCodes = []string{
 // Codes of findings that concern one listed name, which analysts cannot use. They can reach no more
 // than before.
 var (
-	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant, inspect.CodeTypeFunction}
+	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant, inspect.CodeReadableRaw, inspect.CodeTypeFunction}
 	functionCodes = []string{inspect.CodeFunctionMissing, inspect.CodeFunctionGrant, inspect.CodeFunctionChanged}
 )
 

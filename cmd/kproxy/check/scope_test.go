@@ -28,3 +28,17 @@ func TestFindingsOfSingleTables(t *testing.T) {
 		t.Errorf("%q, %q", what, fix)
 	}
 }
+
+// TestRawReadablesStopAlone: a listed relation that comes to show protected rows is refused, and
+// nothing else is.
+func TestRawReadablesStopAlone(t *testing.T) {
+	t.Parallel()
+	codes := catalog.Name{Schema: "public", Relation: "codes"}
+	report := inspect.Report{{Code: inspect.CodeReadableRaw, Table: codes, What: "it holds rows of public.people"}}
+	if parts := Divide(catalog.Policy{Readable: []catalog.Name{codes}}, report); len(parts.All) != 0 || len(parts.Broken[codes]) != 1 {
+		t.Errorf("listed: %+v", parts)
+	}
+	if parts := Divide(catalog.Policy{}, report); len(parts.All) != 1 {
+		t.Errorf("not listed: %+v", parts)
+	}
+}

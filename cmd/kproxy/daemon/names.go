@@ -20,12 +20,23 @@ const namesInterval = 3 * time.Second
 // readNames reads what names behind a dot may mean, and which listed functions are not what was
 // accepted.
 func readNames(ctx context.Context, c *config.Config) (catalog.ServerNames, []check.UnacceptedFunction, error) {
+	return readNamesThen(ctx, c, func() error { return nil })
+}
+
+// readNamesThen is readNames, and accepts no function that was never served unless then succeeds.
+func readNamesThen(ctx context.Context, c *config.Config, then func() error) (names catalog.ServerNames, unaccepted []check.UnacceptedFunction, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
-		return catalog.ServerNames{}, nil, err
+		return names, nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return readNamesOn(ctx, conn, c)
+	err = pgx.BeginFunc(ctx, conn, func(pgx.Tx) (err error) {
+		if names, unaccepted, err = readNamesOn(ctx, conn, c); err != nil {
+			return err
+		}
+		return then()
+	})
+	return names, unaccepted, err
 }
 
 func readNamesOn(ctx context.Context, conn *pgx.Conn, c *config.Config) (catalog.ServerNames, []check.UnacceptedFunction, error) {

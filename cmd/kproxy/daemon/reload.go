@@ -70,16 +70,22 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
-	// Functions are accepted before any client can call them.
-	names, unaccepted, err := readNames(ctx, next)
+	owner, err := upstream.OwnerConfig(next)
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
-	owner, err := upstream.OwnerConfig(next)
-	if err == nil {
-		err = d.reconfigure(next)
-	}
+	// Functions are accepted before any client can call them, and only if the configuration is
+	// taken over.
+	reconfigured := false
+	names, unaccepted, err := readNamesThen(ctx, next, func() error {
+		err := d.reconfigure(next)
+		reconfigured = err == nil
+		return err
+	})
 	if err != nil {
+		if reconfigured {
+			err = errors.Join(err, d.reconfigure(running))
+		}
 		return d.refuse(changes, err, try)
 	}
 	d.syncer.LogInAs(owner)

@@ -15,6 +15,9 @@ func TestWithdrawnAtServer(t *testing.T) {
 		{"42P01", `relation "people" does not exist`, ""},
 		{"22P02", `invalid input syntax for type boolean: "a composite type has fields that were not accepted"`, "a composite type has fields that were not accepted"},
 		{"22P02", `ungültige Eingabesyntax für Typ boolean: »a partition or child table is not as it was accepted«`, "a partition or child table is not as it was accepted"},
+		{"22P02", `invalid input syntax for type boolean: "a table has become a partition or child of another one, or was rewritten since the transaction began"`, "a table has become a partition or child of another one, or was rewritten since the transaction began"},
+		{"XX000", "could not find attribute -6 in subquery targetlist", "a table has become a view"},
+		{"XX000", "could not find attribute -7 in subquery targetlist", ""},
 		{"22P02", `invalid input syntax for type boolean: "what"`, ""},
 	} {
 		err := withdrawnAtServer(c.state, c.message)

@@ -130,6 +130,24 @@ func TestDraftsPublishNoKeys(t *testing.T) {
 	}
 }
 
+// TestDraftsPublishNothingThatNarrows: a column that follows from a quasi-identifier, or is NULL as
+// that is, is hidden with the reason.
+func TestDraftsPublishNothingThatNarrows(t *testing.T) {
+	t.Parallel()
+	o := proposed(t, draft.Options{DSN: database(t, statements(`
+CREATE TABLE patients (id bigint PRIMARY KEY, name text, sex text, birth_date date, diagnosis text, treatment text, salary int);
+INSERT INTO patients SELECT i, 'Anna ' || i, CASE i % 2 WHEN 0 THEN 'f' ELSE 'm' END, born, (ARRAY['asthma', 'angina', 'flu', 'gout', 'acne', 'gastritis', 'migraine'])[extract(isodow FROM born)],
+  CASE WHEN extract(month FROM born) < 7 THEN 'surgery' END, 1000 * (i % 9)
+FROM (SELECT i, date '1950-01-01' + i * 7919 % 20000 AS born FROM generate_series(1, 3000) i) p;`))})
+	columns := table(t, o, "public.patients").Columns
+	for column, hidden := range map[string]bool{"diagnosis": true, "treatment": true, "salary": false} {
+		i := slices.IndexFunc(columns, func(d draft.Column) bool { return d.Column == column })
+		if i < 0 || columns[i].Role != map[bool]string{true: "identifying", false: "sensitive"}[hidden] || hidden && !strings.Contains(columns[i].Why, "not published, since it follows from birth_date") {
+			t.Errorf("%s: %+v", column, columns)
+		}
+	}
+}
+
 // odd is a database with all that keeps a table from being published as it is.
 const odd = `
 CREATE SCHEMA other;

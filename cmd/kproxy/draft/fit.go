@@ -10,6 +10,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/propose"
 )
@@ -51,10 +52,13 @@ func (p *proposing) fitAll(ctx context.Context) error {
 }
 
 // hideKeys has no draft publish a column by which its rows can be told apart or joined with
-// those of another: declared keys first, then what the values tell of the columns that are
-// left. It brings what it changed to what the database can publish.
+// those of another, or that shows more of a quasi-identifier than is published: declared keys
+// first, then what the values tell of the columns that are left. It brings what it changed to what the database can publish.
 func (p *proposing) hideKeys(ctx context.Context) error {
-	for _, find := range []func(context.Context, *pgx.Conn, catalog.Policy, []catalog.Relation) (inspect.Report, error){inspect.PublishedKeys, inspect.Joinable} {
+	narrowing := func(ctx context.Context, _ *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (inspect.Report, error) {
+		return check.Narrowing(ctx, p.tx, policy, relations, nil)
+	}
+	for _, find := range []func(context.Context, *pgx.Conn, catalog.Policy, []catalog.Relation) (inspect.Report, error){inspect.PublishedKeys, inspect.Joinable, narrowing} {
 		policy, at, err := p.drafted()
 		if err != nil {
 			return err

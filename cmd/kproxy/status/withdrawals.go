@@ -11,6 +11,7 @@ import (
 // Reasons why readers cannot read a relation. They reveal nothing about the data.
 const (
 	notGranted   = "kproxy may not read it at the moment; the operator has been told why."
+	notSafe      = "It cannot be shown safely; the operator has been told why."
 	outdatedHere = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
 	notInStep    = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
@@ -25,6 +26,10 @@ func Withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.
 		}
 	}
 	for _, name := range policy.Readable {
+		if slices.ContainsFunc(broken[name], func(f inspect.Finding) bool { return f.Code == inspect.CodeReadableRaw }) {
+			withdrawn[name] = notSafe
+			continue
+		}
 		if slices.ContainsFunc(broken[name], func(f inspect.Finding) bool {
 			return f.Code == inspect.CodeReadableGrant || f.Code == inspect.CodeTypeFunction
 		}) {

@@ -45,6 +45,9 @@ func TestWithdrawals(t *testing.T) {
 			t.Errorf("%s: readers are told %s", name, text)
 		}
 	}
+	policy.Readable = []catalog.Name{{Schema: "public", Relation: "codes"}}
+	check("shows protected rows", ksync.Status{State: ksync.Streaming, Tables: few}, map[catalog.Name]inspect.Report{policy.Readable[0]: {{Code: inspect.CodeReadableRaw, What: "secret"}}},
+		map[catalog.Name]string{policy.Readable[0]: "cannot be shown safely"})
 	check("all published", ksync.Status{State: ksync.Streaming, Tables: few}, nil, nil)
 	// A server out of reach, or another process that applies, leaves the release safe to read.
 	check("reconnecting", ksync.Status{State: ksync.Reconnecting, Tables: few}, nil, nil)

@@ -30,7 +30,7 @@ func (p *planner) sameSource(r catalog.ReadableRelation, accepted catalog.Identi
 	for i, oid := range oids {
 		texts[i] = rules[oid]
 	}
-	return conditions + fmt.Sprintf(sameSourceSQL, len(oids), oidArray(oids), strings.Join(texts, ","), r.OID)
+	return conditions + fmt.Sprintf(sameSourceSQL, len(oids), oidArray(oids), strings.Join(texts, ","))
 }
 
 // gatherSource gathers what the server keeps of the views under a relation, at any depth, and the
@@ -72,15 +72,16 @@ func (p *planner) fillerUnder(r catalog.ReadableRelation, filled bool) string {
 }
 
 const (
-	changedSource = "what a materialized view is filled from is not as it was accepted, or it was refreshed since the transaction began"
+	changedSource = "what a materialized view is filled from is not as it was accepted"
 	changedPart   = "a partition or child table is not as it was accepted"
+	changedParent = "a table has become a partition or child of another one, or was rewritten since the transaction began"
 	changedFields = "a composite type has fields that were not accepted"
 )
 
 // Changed is what an error of the server says that a stand-in has raised, as a relation that it
 // shows is not as it was accepted; empty where no stand-in has raised it.
 func Changed(message string) string {
-	for _, changed := range []string{changedSource, changedPart, changedFields} {
+	for _, changed := range []string{changedSource, changedPart, changedParent, changedFields} {
 		if strings.Contains(message, changed) { // as a text that is no boolean
 			return changed
 		}
@@ -88,16 +89,14 @@ func Changed(message string) string {
 	return ""
 }
 
-// sameSourceSQL wants %d views to be there by the numbers %s, with the rules %s, for the
-// materialized view %d. The catalogs are read under the statement's snapshot, which shows the views that
-// the last REFRESH has read, unless it is older: then the file that it shows is another one than
-// is read. Nothing in it is constant, so that the error is raised by the statement and not by its
-// plan.
+// sameSourceSQL wants %d views to be there by the numbers %s, with the rules %s. The catalogs are
+// read under the statement's snapshot, which shows the views that the last REFRESH has read, unless
+// it is older: then sameParentsSQL fails. Nothing in it is constant, so that the error is raised by
+// the statement and not by its plan.
 const sameSourceSQL = ` AND (SELECT CASE WHEN pg_catalog.count(*) = %d THEN true
 	ELSE pg_catalog.concat('` + changedSource + `', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
-	FROM pg_catalog.pg_class AS filled, ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::text[])) AS accepted (oid, rule)
-	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) = accepted.rule
-	WHERE filled.oid = %d AND filled.relfilenode = pg_catalog.pg_relation_filenode(filled.oid))`
+	FROM ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::text[])) AS accepted (oid, rule)
+	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) = accepted.rule)`
 
 // doubted is the plan with a note for a materialized view that it may hold what was not accepted.
 // What has its name only is another one.

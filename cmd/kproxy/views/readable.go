@@ -12,6 +12,9 @@ import (
 // fixAccept is what mends a relation that is not as it was when it was accepted.
 const fixAccept = "see whether analysts may have it as it is now, and run 'kproxy setup' and 'kproxy accept', which shows what differs; or put back what was there"
 
+// fixRaw is what mends a relation that shows protected rows.
+const fixRaw = "take it off readable, or detach it from what is protected; if it, or a part of it, was a partition of a protected table, move what analysts may read into a new table of its name, and run 'kproxy setup' and 'kproxy accept'"
+
 // fixFilled is what mends a materialized view that a function fills.
 const fixFilled = "fill a table with what analysts may read, and list that; or, if the function reads no table, declare it IMMUTABLE and run 'kproxy setup'; or take it off readable"
 
@@ -47,7 +50,7 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		plan.problem, plan.fix = "there is no relation of its name any more", fixAccept
 		return plan.digested()
 	case r.Raw:
-		plan.problem, plan.fix = "it shows rows of protected tables, or is kproxy's own", "take it off readable"
+		plan.problem, plan.fix = "it shows rows of protected tables, or is kproxy's own", fixRaw
 		return plan.doubted(p.stored[name]).digested()
 	}
 	if blocker := p.unread(r); blocker != "" {
@@ -135,7 +138,7 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 	case r.RowSecurity:
 		return "", &unreadable{what: of + " has row security, which would decide for kproxy's owner role and not for readers", fix: "list a view that shows the rows that analysts may read, over a table without row security, or take it off readable"}
 	case r.Raw:
-		return "", &unreadable{what: of + " shows rows of protected tables, or is kproxy's own", fix: "take it off readable"}
+		return "", &unreadable{what: of + " shows rows of protected tables, or is kproxy's own", fix: fixRaw}
 	case r.Kind == catalog.KindView:
 		return p.definition(r, accepted)
 	case p.filler(r) != "":
@@ -151,18 +154,15 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 	list := strings.Join(quoted, ", ")
 	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
 		// ONLY: a protected table that is made to inherit from it shows nothing here.
-		conditions := p.sameSource(r, accepted)
+		conditions := strings.TrimPrefix(p.sameParents(r)+p.sameSource(r, accepted), " AND ")
 		if p.version < tablesStayVersion {
 			// A rule makes a view of a table, under its number. A view has no tableoid, so
 			// that the stand-in fails then.
-			conditions = fmt.Sprintf(" AND tableoid = %d", r.OID) + conditions
+			conditions = fmt.Sprintf("tableoid = %d AND ", r.OID) + conditions
 		}
-		if conditions != "" {
-			conditions = " WHERE " + strings.TrimPrefix(conditions, " AND ")
-		}
-		return "SELECT " + list + " FROM ONLY " + r.Name.SQL() + conditions, nil
+		return "SELECT " + list + " FROM ONLY " + r.Name.SQL() + " WHERE " + conditions, nil
 	}
-	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])" + sameParts(r, columns), nil
+	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])" + p.sameParents(r) + sameParts(r, columns), nil
 }
 
 // asShown is a query with the columns in the types in which readers get them, as long as the

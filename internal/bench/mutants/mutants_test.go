@@ -1,7 +1,9 @@
 package main
 
 import (
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -257,6 +259,34 @@ func TestReachIsKept(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("in %v, the tests %s are run, not %s", most, got, want)
+		}
+	}
+}
+
+// TestEquivalents finds the mutant of each entry of equivalent.txt in the tree: after a line has
+// changed, its entry is changed too or removed.
+func TestEquivalents(t *testing.T) {
+	same, err := readEquivalents(equivalentText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string]bool{}
+	for key := range same {
+		folders["../../../"+path.Dir(strings.Fields(key)[0])] = true
+	}
+	packages, err := load(t.Context(), slices.Collect(maps.Keys(folders)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, p := range packages {
+		for _, m := range p.mutants() {
+			known[m.key()] = true
+		}
+	}
+	for key := range same {
+		if !known[key] {
+			t.Errorf("equivalent.txt: there is no mutant %q any more", key)
 		}
 	}
 }
