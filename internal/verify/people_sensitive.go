@@ -90,8 +90,10 @@ func (m *member) cells(of *member, column catalog.Column) crowd {
 // pool are the persons of each class of rows without keys, with the values of these rows.
 func (m *member) pool(column catalog.Column) crowd {
 	rows := fmt.Sprintf("FROM (%s) l JOIN %s s ON s.kproxy_record = l.record WHERE NOT keyed AND person IS NOT NULL", m.rows(), m.relations.records)
-	return crowd{", in rows without keys", "SELECT class AS g0, person AS who " + rows + " GROUP BY 1, 2",
-		fmt.Sprintf("SELECT class AS g0, person AS who, %s AS v %s", key(column, quoted("s", column.Name)), rows)}
+	return crowd{
+		", in rows without keys", "SELECT class AS g0, person AS who " + rows + " GROUP BY 1, 2",
+		fmt.Sprintf("SELECT class AS g0, person AS who, %s AS v %s", key(column, quoted("s", column.Name)), rows),
+	}
 }
 
 // ofPersons counts as tallied does, in the groups that satisfy a condition. The size of a group

@@ -422,9 +422,17 @@ func TestValuesOfPersons(t *testing.T) {
 	t.Parallel()
 	conn := clinicRelease(t)
 	bounds := []privacy.Spec{
-		{Model: privacy.DistinctL, L: 1}, {Model: privacy.DistinctL, L: 2}, {Model: privacy.DistinctL, L: 3}, {Model: privacy.EntropyL, L: 1.7}, {Model: privacy.EntropyL, L: 2.5},
-		{Model: privacy.RecursiveCL, C: 1, L: 2}, {Model: privacy.RecursiveCL, C: 2, L: 2}, {Model: privacy.RecursiveCL, C: 2, L: 3}, {Model: privacy.RecursiveCL, C: 0.8, L: 1},
-		{Model: privacy.AlphaK, Alpha: 0.5}, {Model: privacy.AlphaK, Alpha: 0.4, Values: []string{"w0", "w2"}},
+		{Model: privacy.DistinctL, L: 1},
+		{Model: privacy.DistinctL, L: 2},
+		{Model: privacy.DistinctL, L: 3},
+		{Model: privacy.EntropyL, L: 1.7},
+		{Model: privacy.EntropyL, L: 2.5},
+		{Model: privacy.RecursiveCL, C: 1, L: 2},
+		{Model: privacy.RecursiveCL, C: 2, L: 2},
+		{Model: privacy.RecursiveCL, C: 2, L: 3},
+		{Model: privacy.RecursiveCL, C: 0.8, L: 1},
+		{Model: privacy.AlphaK, Alpha: 0.5},
+		{Model: privacy.AlphaK, Alpha: 0.4, Values: []string{"w0", "w2"}},
 	}
 	for i := range bounds {
 		bounds[i].Of = "public.visits.ward"

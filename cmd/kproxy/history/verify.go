@@ -85,7 +85,8 @@ func owned(owner config.Connection, server config.Server) config.Connection {
 	return owner
 }
 
-// verifyTables verifies the releases of the wanted tables.
+// verifyTables verifies the releases of the wanted tables, and of all that are released together
+// with them.
 func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Name) bool) (verify.Report, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -100,6 +101,7 @@ func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Nam
 	if err != nil {
 		return nil, err
 	}
+	wanted = withKin(c.Policy, wanted)
 	for _, t := range c.Policy.Tables {
 		if wanted(t.Table) && !slices.ContainsFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table }) {
 			return nil, fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", t.Table)
@@ -111,4 +113,16 @@ func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Nam
 		return nil, fmt.Errorf("proving the release: %w", err)
 	}
 	return report, nil
+}
+
+// withKin also wants the tables that are released together with a wanted one, since a proof is of
+// all of them.
+func withKin(policy catalog.Policy, wanted func(catalog.Name) bool) func(catalog.Name) bool {
+	var all []catalog.Name
+	for _, kind := range policy.People {
+		if names := kind.Names(); slices.ContainsFunc(names, wanted) {
+			all = append(all, names...)
+		}
+	}
+	return func(name catalog.Name) bool { return wanted(name) || slices.Contains(all, name) }
 }
