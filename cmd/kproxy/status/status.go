@@ -170,6 +170,9 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 		}
 		return t, fmt.Errorf("counting records: %w", err)
 	}
+	if t.Updates == catalog.Immediate.String() { // rows in cells of tables of persons have no class
+		t.Withheld = max(0, t.Records-t.Rows)
+	}
 	t.Classes, err = countClasses(ctx, tx, release)
 	return t, err
 }
