@@ -115,9 +115,8 @@ func (f PseudonymForm) SQL(column PublishedColumn, number string) string {
 // keyForm finds the form of a table's pseudonyms, which all columns that hold its key can
 // hold. It reports columns that cannot.
 func (p PeoplePublication) keyForm(table int) (PseudonymForm, []Problem) {
-	form, problems := wide, []Problem(nil)
+	form, problems, family := wide, []Problem(nil), ""
 	for i := range p.keyOf(table) {
-		family := ""
 		for _, h := range p.holders(table, i) {
 			column, exists := h.publication.Relation.Column(h.column)
 			if !exists {
@@ -128,7 +127,7 @@ func (p PeoplePublication) keyForm(table int) (PseudonymForm, []Problem) {
 				problems = append(problems, Problem{
 					Table: h.publication.Policy.Table, Column: h.column,
 					What: fmt.Sprintf("is a key in people, and a pseudonym cannot stand in a column of type %s", column.Type),
-					Fix:  "name in people a key of type integer, bigint, numeric, uuid, text or varchar of 8 or more characters, the same in all tables",
+					Fix:  "name in people a key of type integer, bigint, numeric, uuid, text or varchar of 8 or more characters, the same for all of its columns in all tables",
 				})
 				continue
 			}

@@ -18,6 +18,9 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
+	if t.group != nil && s.afresh[t.group] && s.blocked[t.group] {
+		return s.leave(ctx, t, g, known)
+	}
 	bound, err := s.store.accepted(ctx, t, g, known)
 	if err != nil {
 		return s.haltAgain(ctx, t, g, err)
@@ -25,13 +28,13 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	t.definition.bound = bound
 	kind := publishAfresh
 	switch {
+	case !fits && g.updates == catalog.Guarded.String() && g.asked != askRebuild:
+		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	case t.group != nil && s.afresh[t.group]:
 	case fits:
 		if kind, err = s.resume(ctx, t, g); err != nil || kind == noJob {
 			return err
 		}
-	case g.updates == catalog.Guarded.String() && g.asked != askRebuild:
-		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens
 		if err := s.store.stopApplying(ctx, t.layout.name()); err != nil {
@@ -43,6 +46,16 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	status.Preparing = true
 	s.syncer.setTable(t.layout.name(), status)
 	return nil
+}
+
+// leave leaves a linked table as it is, since all of its group have to be published afresh and one
+// of them stays halted.
+func (s *session) leave(ctx context.Context, t *table, g generation, known bool) error {
+	s.syncer.setTable(t.layout.name(), g.status(t.layout.fits(g)))
+	if !known {
+		return nil
+	}
+	return s.store.stopApplying(ctx, t.layout.name())
 }
 
 // staysHalted reports whether a table stays halted without being examined. If it needs consent,

@@ -208,7 +208,8 @@ func (w *writer) spill(ctx context.Context, t *table) error {
 
 // tableFailure returns a *TableError for an error that concerns the table and would occur again.
 func tableFailure(t *table, err error) error {
-	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
+	stop, halt := (*StopError)(nil), (*TableError)(nil)
+	if transient(err) || errors.As(err, &stop) || errors.As(err, &halt) {
 		return err
 	}
 	return errHalted(t.layout.name(), err)

@@ -81,7 +81,7 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	}
 	due := end-a.session.position >= idleBytes || time.Since(a.moved) >= a.session.syncer.config.Heartbeat
 	for _, t := range a.session.tables {
-		due = due || (t.release.showAt != 0 && t.release.showAt <= end && time.Since(t.release.postponed) >= postponement)
+		due = due || t.waits(end)
 	}
 	if !due {
 		return nil

@@ -121,7 +121,7 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 	}
 	g, known := found[t.layout.name()]
 	if t.release.position < consumed || known || t.group != nil {
-		t.release.showAt = consumed // readers of an earlier one may have to be waited for
+		t.release.showAt = max(consumed, t.release.position) // readers of an earlier one may have to be waited for
 		if known && t.layout.fits(g) && g.halted == "" {
 			t.release.previous = g.number
 			if g.shows != 0 {

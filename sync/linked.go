@@ -47,22 +47,11 @@ func (s *linked) personRow(id incremental.RecordID, row coded) people.Row {
 }
 
 func (s *linked) insert(id incremental.RecordID, _ []byte, row coded, _ time.Time) (returned bool, err error) {
-	return false, s.told(s.group.change(func(m *people.Maintained) error { return m.Insert(s.number, s.personRow(id, row)) }))
+	return false, s.group.change(func(m *people.Maintained) error { return m.Insert(s.number, s.personRow(id, row)) })
 }
 
 func (s *linked) modify(id incremental.RecordID, row coded, _ time.Time) error {
-	return s.told(s.group.change(func(m *people.Maintained) error { return m.Modify(s.number, s.personRow(id, row)) }))
-}
-
-// told says to the operator what is wrong with keys.
-func (s *linked) told(err error) error {
-	if errors.Is(err, people.ErrDuplicateKey) {
-		return &TableError{
-			Table: s.t.layout.name(), What: "two of its rows have the same key of people",
-			Fix: "make it unique at the source, or correct key in people; then 'kproxy reload'",
-		}
-	}
-	return err
+	return s.group.change(func(m *people.Maintained) error { return m.Modify(s.number, s.personRow(id, row)) })
 }
 
 func (s *linked) hash([]byte) keyHash { return keyHash{} }

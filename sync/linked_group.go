@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	gosync "sync"
+	"time"
 
 	"github.com/jackc/pglogrepl"
 
@@ -34,7 +35,8 @@ type linkedGroup struct {
 
 	pseudonyms map[int]*pseudonyms
 	exhausted  error
-	ready      bool                         // all tables are applied up to one commit
+	present    bool                         // all tables are applied
+	ready      bool                         // and up to one commit
 	settled    bool                         // it was settled in this session
 	whole      bool                         // the last settling was the first, of all that is published
 	shares     map[int]*people.TableChanges // of what was settled last, by table
@@ -134,6 +136,12 @@ func (g *linkedGroup) settle(ctx context.Context, table int) (*people.TableChang
 	defer g.mu.Unlock()
 	if g.shares[table] == nil {
 		changes, err := g.maintained.Settle(ctx)
+		if duplicate := (*people.DuplicateKeyError)(nil); errors.As(err, &duplicate) {
+			return nil, &TableError{
+				Table: g.people.Of(duplicate.Table).Policy.Table, What: "two of its rows have the same key of people",
+				Fix: "make it unique at the source, or correct key in people; then 'kproxy reload'",
+			}
+		}
 		if err != nil || g.exhausted != nil {
 			return nil, errors.Join(err, g.exhausted)
 		}
@@ -158,7 +166,8 @@ func (t tables) prepare(upTo pglogrepl.LSN) {
 		}
 	}
 	for group, members := range groups {
-		group.ready = len(members) == group.size() && !slices.ContainsFunc(members, func(m *table) bool { return m.release.showAt > upTo })
+		group.present = len(members) == group.size()
+		group.ready = group.present && !slices.ContainsFunc(members, func(m *table) bool { return max(m.release.showAt, m.release.position) > upTo })
 		if !group.ready || group.settled && !slices.ContainsFunc(members, func(m *table) bool { return m.pending.dirty }) {
 			continue
 		}
@@ -221,11 +230,15 @@ func (s *session) group(members map[int]*table) error {
 // to be: readers must not see some of its tables as they were before, and others as they are.
 func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGroup]bool {
 	afresh, shows := make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
+	s.blocked = make(map[*linkedGroup]bool)
 	for i, t := range s.policy {
 		if t.group == nil {
 			continue
 		}
 		g, known := found[t.layout.name()]
+		if g.staysHalted(t.layout.fits(g), s.syncer.retryHalted()) {
+			s.blocked[t.group] = true
+		}
 		first := !slices.ContainsFunc(s.policy[:i], func(of *table) bool { return of.group == t.group })
 		if !known || !t.layout.fits(g) || g.asked == askRebuild || g.noted == askRebuild || !first && shows[t.group] != (g.shows == 0) {
 			afresh[t.group] = true
@@ -233,6 +246,16 @@ func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGro
 		shows[t.group] = g.shows == 0
 	}
 	return afresh
+}
+
+// waits reports whether the table is shown, or its group settled for the first time, when the
+// position gets to a commit.
+func (t *table) waits(upTo pglogrepl.LSN) bool {
+	if t.group != nil && (!t.group.present || max(t.release.showAt, t.release.position) > upTo) {
+		return false
+	}
+	return t.release.showAt != 0 && t.release.showAt <= upTo && time.Since(t.release.postponed) >= postponement ||
+		t.group != nil && !t.group.settled
 }
 
 // size is the number of the group's tables.

@@ -116,7 +116,7 @@ func (h *hospital) visit(patient int) {
 func (h *hospital) changeHospital(patients int) {
 	any := h.random.IntN(patients)
 	someVisit := "(SELECT visit_id FROM visits ORDER BY md5(visit_id::text || $1::int::text) LIMIT 1)"
-	switch h.random.IntN(14) {
+	switch h.random.IntN(15) {
 	case 0:
 		h.exec("DELETE FROM patients WHERE patient_id = $1", any) // its visits wait
 	case 1:
@@ -141,6 +141,13 @@ func (h *hospital) changeHospital(patients int) {
 		h.exec("BEGIN")
 		h.exec("INSERT INTO drugs (visit_id, dose, drug) VALUES ($1, 5, 'first')", -int64(any)-1)
 		h.exec("INSERT INTO visits VALUES ($1, $2, '2024-05-05', 'late') ON CONFLICT DO NOTHING", -int64(any)-1, any)
+		h.exec("COMMIT")
+	case 14: // another patient gets the key of one who goes, and a visit comes back under its key
+		h.exec("BEGIN")
+		h.exec("DELETE FROM patients WHERE patient_id = $1", any)
+		h.exec("UPDATE patients SET patient_id = $1 WHERE patient_id = (SELECT max(patient_id) FROM patients)", any)
+		h.exec("WITH gone AS (DELETE FROM visits WHERE visit_id = "+someVisit+" RETURNING *) SELECT set_config('kept.visit', (SELECT row_to_json(g)::text FROM gone g), true)", any)
+		h.exec("INSERT INTO visits SELECT * FROM json_populate_record(NULL::visits, nullif(current_setting('kept.visit', true), '')::json) v WHERE visit_id IS NOT NULL")
 		h.exec("COMMIT")
 	case 13:
 		h.exec("DELETE FROM drugs WHERE id = (SELECT id FROM drugs ORDER BY md5(id::text || $1::int::text) LIMIT 1)", any)

@@ -46,11 +46,12 @@ type session struct {
 
 	replication *pgconn.PgConn // holds the lock and carries the stream
 
-	policy []*table              // as configured, empty; a job's or the applier's once it is given away
-	unfit  []catalog.Name        // configured, but at odds with their tables
-	tables tables                // applied
-	jobs   []job                 // to be done beside the stream
-	afresh map[*linkedGroup]bool // whose tables are published afresh, all of them
+	policy  []*table              // as configured, empty; a job's or the applier's once it is given away
+	unfit   []catalog.Name        // configured, but at odds with their tables
+	tables  tables                // applied
+	jobs    []job                 // to be done beside the stream
+	afresh  map[*linkedGroup]bool // whose tables are published afresh, all of them
+	blocked map[*linkedGroup]bool // of which a table stays halted
 
 	loggedRefusal string        // as the log was told last
 	position      pglogrepl.LSN // of the store: every applied table has at least that

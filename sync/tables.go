@@ -26,7 +26,7 @@ func (t tables) without(name catalog.Name) tables {
 
 // awaitShowing reports whether readers are to see a generation that a batch may show.
 func (t tables) awaitShowing() bool {
-	return slices.ContainsFunc(t, func(of *table) bool { return of.release.showAt != 0 })
+	return slices.ContainsFunc(t, func(of *table) bool { return of.release.showAt != 0 && (of.group == nil || of.group.present) })
 }
 
 // markDue marks the tables that have something to publish by the clock.

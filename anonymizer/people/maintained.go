@@ -87,7 +87,8 @@ type Key [16]byte
 // Row is a row of the root or of a table below.
 type Row struct {
 	ID incremental.RecordID
-	// Key is what rows below name it by. No two rows of a table have the same one.
+	// Key is what rows below name it by. No two rows of a table have the same one at a Settle;
+	// until then they may, as in the middle of a transaction.
 	Key Key
 	// Of is the key of the row that it belongs to; of no meaning for the root. It may
 	// be the key of a row that comes later.
@@ -101,8 +102,12 @@ type Row struct {
 	Sensitive []uint32
 }
 
-// ErrDuplicateKey says that two rows of a table have the same key.
-var ErrDuplicateKey = errors.New("a row has a key that another row of the table has")
+// DuplicateKeyError says that two rows of a table, or of Root, have the same key.
+type DuplicateKeyError struct{ Table int }
+
+func (e *DuplicateKeyError) Error() string {
+	return "a row has a key that another row of its table has"
+}
 
 // NewMaintained returns a maintained release without rows. Sensitive attributes are
 // numbered as in Data.SensitiveOf. The error says that constraints are over some attributes
@@ -162,7 +167,7 @@ func (m *Maintained) relation(table int) *relation {
 	return &m.tables[table]
 }
 
-// Insert adds a row. The errors are incremental.ErrDuplicate for an ID, ErrDuplicateKey,
+// Insert adds a row. The errors are incremental.ErrDuplicate for an ID,
 // and one about the number of cells; nothing is changed then.
 func (m *Maintained) Insert(table int, r Row) error { return m.insert(table, r, 0) }
 
@@ -184,7 +189,7 @@ func (m *Maintained) insert(table int, r Row, class incremental.ClassID) error {
 			return err
 		}
 	}
-	if r.Key != (Key{}) {
+	if r.Key != (Key{}) && t.keys.find(r.Key) == slot {
 		for _, child := range t.children {
 			m.adopt(child, slot, r.Key)
 		}
@@ -253,7 +258,13 @@ func (m *Maintained) Delete(table int, id incremental.RecordID) error {
 	if table != Root {
 		m.unlink(table, slot)
 	}
-	t.remove(slot)
+	key := t.keys.of(slot)
+	if heir := t.remove(slot); heir != none {
+		for _, child := range t.children {
+			m.adopt(child, heir, key)
+		}
+		m.touch(table, heir)
+	}
 	return nil
 }
 
@@ -283,9 +294,14 @@ func (m *Maintained) Feasible() error {
 // Classes is the number of published classes of persons.
 func (m *Maintained) Classes() int { return len(m.unions.list) - m.unions.tooMany }
 
-// Settle restores the guarantee and returns what it changed. The error is the
-// context's; the release must not be used any more then.
+// Settle restores the guarantee and returns what it changed. The error is a *DuplicateKeyError,
+// before anything is changed, or the context's; the release must not be used any more then.
 func (m *Maintained) Settle(ctx context.Context) (*MaintainedChanges, error) {
+	for table := Root; table < len(m.tables); table++ {
+		if len(m.relation(table).keys.waiting) > 0 {
+			return nil, &DuplicateKeyError{table}
+		}
+	}
 	s := &settling{Maintained: m, changes: newMaintainedChanges(len(m.tables))}
 	if err := s.run(ctx); err != nil {
 		return nil, fmt.Errorf("settling tables of persons: %w", err)

@@ -145,6 +145,8 @@ func (w *world) draw(table int, r *people.Row) {
 func (w *world) operate() {
 	table := []int{0, 1, 1, 1, 2, 2, 3, 4}[w.random.IntN(8)]
 	switch op := w.random.IntN(10); {
+	case op == 0 && len(w.source[table]) > 0:
+		w.replace(table)
 	case op < 5 || len(w.source[table]) == 0:
 		r := w.newRow(table)
 		w.must(w.maintained.Insert(table-1, r))
@@ -167,6 +169,23 @@ func (w *world) operate() {
 		w.source[table][r.ID] = r
 		w.versions[[2]int64{int64(table), int64(r.ID)}]++
 	}
+}
+
+// replace gives the key of a row to a new one, before or after the row is deleted.
+func (w *world) replace(table int) {
+	id := w.anyRow(table)
+	r := w.newRow(table)
+	r.Key = w.source[table][id].Key
+	last := w.random.IntN(2) == 0
+	if !last {
+		w.must(w.maintained.Delete(table-1, id))
+	}
+	w.must(w.maintained.Insert(table-1, r))
+	if last {
+		w.must(w.maintained.Delete(table-1, id))
+	}
+	delete(w.source[table], id)
+	w.source[table][r.ID] = r
 }
 
 // settle has readers see what has changed, as a store would.
@@ -587,15 +606,14 @@ func TestWrongRowsChangeNothing(t *testing.T) {
 	for taken.Key == (people.Key{}) {
 		taken = w.source[1][w.anyRow(1)]
 	}
-	few, known := w.newRow(1), w.newRow(1)
+	few, twice := w.newRow(1), w.newRow(1)
 	few.Cells = nil
-	known.Key = taken.Key
+	twice.Key = taken.Key
 	for name, test := range map[string]struct {
 		err  error
 		want error
 	}{
 		"a known row":         {w.maintained.Insert(0, taken), incremental.ErrDuplicate},
-		"a known key":         {w.maintained.Insert(0, known), people.ErrDuplicateKey},
 		"an unknown row":      {w.maintained.Modify(0, w.newRow(1)), incremental.ErrUnknown},
 		"nothing to delete":   {w.maintained.Delete(0, 1<<40), incremental.ErrUnknown},
 		"too few cells":       {w.maintained.Insert(0, few), nil},
@@ -614,6 +632,10 @@ func TestWrongRowsChangeNothing(t *testing.T) {
 		if n := w.maintained.Len(table - 1); n != len(w.source[table]) {
 			t.Errorf("table %d: %d rows, %d expected", table, n, len(w.source[table]))
 		}
+	}
+	w.must(w.maintained.Insert(0, twice))
+	if _, err := w.maintained.Settle(t.Context()); !errors.As(err, new(*people.DuplicateKeyError)) {
+		t.Errorf("two rows of one key: %v", err)
 	}
 }
 

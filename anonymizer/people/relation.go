@@ -3,6 +3,7 @@ package people
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/compact"
@@ -77,11 +78,8 @@ func (t *relation) insert(r Row) (int32, error) {
 	if err := t.checkShape(r); err != nil {
 		return 0, err
 	}
-	switch {
-	case t.find(r.ID) >= 0:
+	if t.find(r.ID) >= 0 {
 		return 0, incremental.ErrDuplicate
-	case r.Key != Key{} && t.keys.find(r.Key) >= 0:
-		return 0, ErrDuplicateKey
 	}
 	slot := t.take()
 	t.ids[slot] = r.ID
@@ -146,14 +144,16 @@ func (t *relation) position(attribute int, slot int32) float64 {
 	return t.attributes[attribute].Hierarchy.Position(c)
 }
 
-// remove forgets a row that is in no list and has no rows below it.
-func (t *relation) remove(slot int32) {
+// remove forgets a row that is in no list and has no rows below it. Heir is the row that has
+// its key from now on, or none.
+func (t *relation) remove(slot int32) (heir int32) {
 	t.directory.Remove(t.ids, t.ids[slot])
-	t.keys.remove(slot)
+	heir = t.keys.remove(slot)
 	clear(t.cells.Row(slot))
 	clear(t.sensitive.Row(slot))
 	t.ids[slot], t.state[slot] = 0, hidden
 	t.free = append(t.free, slot)
+	return heir
 }
 
 func (t *relation) all() []incremental.RecordID {
@@ -166,13 +166,15 @@ func (t *relation) all() []incremental.RecordID {
 	return ids
 }
 
-// keyed finds rows by key.
+// keyed finds rows by key. A key that several rows have for a moment is that of the first of
+// them; the others wait for it.
 type keyed struct {
-	slots map[Key]int32
-	list  []Key // by slot
+	slots   map[Key]int32
+	list    []Key // by slot
+	waiting map[Key][]int32
 }
 
-func newKeyed() keyed { return keyed{slots: make(map[Key]int32)} }
+func newKeyed() keyed { return keyed{slots: make(map[Key]int32), waiting: make(map[Key][]int32)} }
 
 func (k *keyed) find(key Key) int32 {
 	if slot, known := k.slots[key]; known {
@@ -192,14 +194,35 @@ func (k *keyed) set(slot int32, key Key) {
 	for int(slot) >= len(k.list) {
 		k.list = append(k.list, Key{})
 	}
-	if k.list[slot] = key; key != (Key{}) {
+	k.list[slot] = key
+	switch _, taken := k.slots[key]; {
+	case key == Key{}:
+	case taken:
+		k.waiting[key] = append(k.waiting[key], slot)
+	default:
 		k.slots[key] = slot
 	}
 }
 
-func (k *keyed) remove(slot int32) {
-	if key := k.of(slot); key != (Key{}) {
-		delete(k.slots, key)
-		k.list[slot] = Key{}
+// remove takes the key off a row, and returns the row that has waited for it, or none.
+func (k *keyed) remove(slot int32) (heir int32) {
+	key := k.of(slot)
+	if key == (Key{}) {
+		return none
 	}
+	k.list[slot] = Key{}
+	rows, heir := k.waiting[key], none
+	switch {
+	case k.slots[key] != slot:
+		rows = slices.DeleteFunc(rows, func(s int32) bool { return s == slot })
+	case len(rows) == 0:
+		delete(k.slots, key)
+	default:
+		heir, rows = rows[0], rows[1:]
+		k.slots[key] = heir
+	}
+	if k.waiting[key] = rows; len(rows) == 0 {
+		delete(k.waiting, key)
+	}
+	return heir
 }

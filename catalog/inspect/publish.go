@@ -93,10 +93,15 @@ func (s *shapes) join(p catalog.People) {
 		if !qualified {
 			continue
 		}
-		for _, canonical := range s.policies[table].Constraints {
-			if canonical.Of == column && canonical.Model == constraint.Model && len(canonical.Values) == len(constraint.Values) {
-				p.Constraints[i].Values = canonical.Values
+		// Those of a table are in the order of all: see People.Member.
+		place := 0
+		for _, earlier := range p.Constraints[:i] {
+			if of, _, qualified := catalog.ParseQualifiedColumn(earlier.Of); !qualified || of == table {
+				place++
 			}
+		}
+		if own := s.policies[table].Constraints; place < len(own) && own[place].Of == column && own[place].Model == constraint.Model {
+			p.Constraints[i].Values = own[place].Values
 		}
 	}
 	joined, problems := catalog.PublishPeople(p, s.policies, s.relations)
