@@ -78,3 +78,19 @@ func TestColumnsOfTwoKeys(t *testing.T) {
 		t.Errorf("problems %v", problems)
 	}
 }
+
+func TestKeysOfMixedTypes(t *testing.T) {
+	t.Parallel()
+	root, visits := Name{"public", "patients"}, Name{"public", "visits"}
+	number := Column{Name: "clinic", Type: "integer", BaseType: "int4", Deterministic: true}
+	text := Column{Name: "id", Type: "text", BaseType: "text", Deterministic: true}
+	relations := map[Name]Relation{
+		root:   {Name: root, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"clinic", "id"}, Columns: []Column{number, text}},
+		visits: {Name: visits, Kind: KindTable, ReplicaIdentity: 'd', Key: []string{"clinic", "id"}, Columns: []Column{number, text}},
+	}
+	p := People{Kind: "patient", Root: root, Key: []string{"clinic", "id"}, Tables: []PeopleTable{{Table: visits, Person: []string{"clinic", "id"}}}}
+	_, problems := PublishPeople(p, map[Name]TablePolicy{root: {Table: root}, visits: {Table: visits}}, relations)
+	if !strings.Contains(fmt.Sprint(problems), "public.patients.id: is a key in people, and a pseudonym cannot stand in a column of type text") {
+		t.Errorf("problems %v", problems)
+	}
+}
