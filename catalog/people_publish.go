@@ -39,10 +39,10 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 
 // join gives all tables their membership, with the forms of their pseudonyms.
 func (p *PeoplePublication) join() (problems []Problem) {
-	forms := make(map[int]PseudonymForm)
+	forms := make(map[int][]PseudonymForm)
 	for table := people.Root; table < len(p.Tables); table++ {
-		form, found := p.keyForm(table)
-		forms[table] = form
+		of, found := p.keyForms(table)
+		forms[table] = of
 		problems = append(problems, found...)
 	}
 	p.Root.Membership = &Membership{People: p.People, Table: people.Root, Own: forms[people.Root]}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ func TestPublishPeople(t *testing.T) {
 		t.Errorf("sensitive columns are %v and %v", publication.Root.Sensitive, publication.Tables[0].Sensitive)
 	}
 	m, columns := publication.Tables[0].Membership, publication.Tables[0].Columns
-	if m == nil || m.Own != (PseudonymForm{Bits: 31}) || m.Of != m.Own || len(columns) != 3 || columns[0].Part != Pseudonym || columns[1].Part != Pseudonym || !m.IsOwn(columns[0]) || m.IsOwn(columns[1]) {
+	if m == nil || !slices.Equal(m.Own, []PseudonymForm{{Bits: 31}}) || !slices.Equal(m.Of, m.Own) || len(columns) != 3 || columns[0].Part != Pseudonym || columns[1].Part != Pseudonym || !m.IsOwn(columns[0]) || m.IsOwn(columns[1]) {
 		t.Errorf("the membership is %+v, and columns are %v", m, columns)
 	}
 	if got := len(publication.Tables[0].StoredColumns()); got != 3 {

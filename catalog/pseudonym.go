@@ -14,8 +14,9 @@ type Membership struct {
 	// Table is people.Root, or an index of People.Tables.
 	Table int
 	// Own and Of are how pseudonyms of the table's key and of what its rows belong to are
-	// written; see Pseudonym. Zero where there is no such key.
-	Own, Of PseudonymForm
+	// written, in the order of the key's columns; see Pseudonym. Empty where there is no such
+	// key.
+	Own, Of []PseudonymForm
 }
 
 // holds tells whether a column is published as a pseudonym.
@@ -47,9 +48,11 @@ func (m Membership) Order() string {
 	return m.People.Tables[m.Table].Order
 }
 
-// PseudonymForm is how the pseudonyms of one key are written, in all columns that hold it.
+// PseudonymForm is how the pseudonyms of a key are written in all columns that hold one of
+// its columns.
 type PseudonymForm struct {
-	// Bits bounds pseudonyms: they are between 1 and 2^Bits - 1.
+	// Bits bounds pseudonyms: they are between 1 and 2^Bits - 1. It is the same for all columns
+	// of a key, which show the same pseudonym.
 	Bits int
 	// Digits is the number of hexadecimal digits where they are texts; 0 where they are
 	// numbers.
@@ -112,32 +115,45 @@ func (f PseudonymForm) SQL(column PublishedColumn, number string) string {
 	return fmt.Sprintf("pg_catalog.lpad(pg_catalog.to_hex(%s), %d, '0')::%s", number, f.Digits, column.Type)
 }
 
-// keyForm finds the form of a table's pseudonyms, which all columns that hold its key can
-// hold. It reports columns that cannot.
-func (p PeoplePublication) keyForm(table int) (PseudonymForm, []Problem) {
-	form, problems, family := wide, []Problem(nil), ""
+// keyForms finds the forms of a table's pseudonyms, one for each column of its key, which all
+// columns that hold it can hold. It reports columns that cannot.
+func (p PeoplePublication) keyForms(table int) (forms []PseudonymForm, problems []Problem) {
+	bits := wide.Bits
 	for i := range p.keyOf(table) {
-		for _, h := range p.holders(table, i) {
-			column, exists := h.publication.Relation.Column(h.column)
-			if !exists {
-				continue // reported
-			}
-			of, own := pseudonymForm(column)
-			if of == "" || family != "" && of != family {
-				problems = append(problems, Problem{
-					Table: h.publication.Policy.Table, Column: h.column,
-					What: fmt.Sprintf("is a key in people, and a pseudonym cannot stand in a column of type %s", column.Type),
-					Fix:  "name in people a key of type integer, bigint, numeric, uuid, text or varchar of 8 or more characters, the same for all of its columns in all tables",
-				})
-				continue
-			}
-			family = of
-			if own.Bits < form.Bits || own.Digits > 0 && form.Digits == 0 {
-				form = PseudonymForm{Bits: min(form.Bits, own.Bits), Digits: own.Digits}
-			}
-		}
+		form, found := p.keyForm(table, i)
+		problems = append(problems, found...)
+		forms, bits = append(forms, form), min(bits, form.Bits)
 	}
-	return form, problems
+	for i := range forms {
+		forms[i].Bits = bits
+	}
+	return forms, problems
+}
+
+// keyForm finds the narrowest form of the columns that hold one column of a table's key. They
+// have to be of one family.
+func (p PeoplePublication) keyForm(table, column int) (narrowest PseudonymForm, problems []Problem) {
+	narrowest, family := wide, ""
+	for _, h := range p.holders(table, column) {
+		held, exists := h.publication.Relation.Column(h.column)
+		if !exists {
+			continue // reported
+		}
+		of, own := pseudonymForm(held)
+		if of == "" || family != "" && of != family {
+			problems = append(problems, Problem{
+				Table: h.publication.Policy.Table, Column: h.column,
+				What: fmt.Sprintf("is a key in people, and a pseudonym cannot stand in a column of type %s", held.Type),
+				Fix:  "name in people a key of type integer, bigint, numeric, uuid, text or varchar of 8 or more characters, the same in all tables",
+			})
+			continue
+		}
+		if family == "" || own.Bits < narrowest.Bits {
+			narrowest = own
+		}
+		family = of
+	}
+	return narrowest, problems
 }
 
 // holder is a column that holds a part of a key.
@@ -193,8 +209,8 @@ func (m Membership) IsOwn(column PublishedColumn) bool {
 
 // Form is how a published pseudonym is written.
 func (m Membership) Form(column PublishedColumn) PseudonymForm {
-	if m.IsOwn(column) {
-		return m.Own
+	if i := slices.Index(m.Key(), column.Source); i >= 0 {
+		return m.Own[i]
 	}
-	return m.Of
+	return m.Of[slices.Index(m.Link(), column.Source)]
 }

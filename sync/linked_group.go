@@ -95,14 +95,19 @@ func (g *linkedGroup) addTable(table int) (privacy.Schema, error) {
 	for _, s := range schema.Sensitive {
 		g.values[table] = append(g.values[table], s.Values)
 	}
-	if form := of.Membership.Own; form.Bits > 0 {
-		g.pseudonyms[table], err = newPseudonyms(form.Bits)
+	if forms := of.Membership.Own; len(forms) > 0 {
+		g.pseudonyms[table], err = newPseudonyms(forms[0].Bits)
 	}
 	return schema, err
 }
 
+// pseudonym is a new one for a row of a table, or 0 where its rows have no key to show.
 func (g *linkedGroup) pseudonym(table int) uint64 {
-	number, err := g.pseudonyms[table].next()
+	of := g.pseudonyms[table]
+	if of == nil {
+		return 0
+	}
+	number, err := of.next()
 	if err != nil {
 		g.exhausted = err
 	}

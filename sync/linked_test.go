@@ -19,11 +19,11 @@ import (
 )
 
 // sourceHospital has no foreign keys, so that rows come in any order and some stay without
-// a person.
+// a person. Visits have a key of two columns, whose types differ.
 const sourceHospital = `
 CREATE TABLE patients (patient_id integer PRIMARY KEY, name text, born date, sex text, blood text);
-CREATE TABLE visits (visit_id bigint PRIMARY KEY, patient_id integer, admitted date, ward text);
-CREATE TABLE drugs (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), visit_id bigint, dose integer, drug text);`
+CREATE TABLE visits (visit_id bigint, patient_id integer, admitted date, ward text, house text DEFAULT 'north', PRIMARY KEY (house, visit_id));
+CREATE TABLE drugs (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), visit_id bigint, dose integer, drug text, house varchar(20) DEFAULT 'north');`
 
 func hospitalPeople(knows string) (catalog.People, catalog.Policy) {
 	k, err := catalog.ParseKnowledge(knows)
@@ -40,8 +40,8 @@ func hospitalPeople(knows string) (catalog.People, catalog.Policy) {
 	people := catalog.People{
 		Kind: "patient", Root: name("patients"), Key: []string{"patient_id"}, Knows: k,
 		Tables: []catalog.PeopleTable{
-			{Table: name("visits"), Person: []string{"patient_id"}, Key: []string{"visit_id"}, Order: "admitted"},
-			{Table: name("drugs"), Through: name("visits"), By: []string{"visit_id"}},
+			{Table: name("visits"), Person: []string{"patient_id"}, Key: []string{"house", "visit_id"}, Order: "admitted"},
+			{Table: name("drugs"), Through: name("visits"), By: []string{"house", "visit_id"}},
 		},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: testK}},
 	}
@@ -200,9 +200,9 @@ func (h *hospital) judge() (withKeys, rows int) {
 	}
 	// Persons by their raw keys, with what is published of their roots and of each row.
 	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
-		visit AS (SELECT raw->>'patient_id' AS person, raw->>'visit_id' AS visit, p->>'patient_id' AS pseudonym, p->>'visit_id' AS own, %s AS win,
+		visit AS (SELECT raw->>'patient_id' AS person, raw->>'visit_id' AS visit, p->>'patient_id' AS pseudonym, p->>'visit_id' AS own, p->>'house' AS house, %s AS win,
 			jsonb_build_array(p->'admitted', p->'admitted_range') AS shown, raw->>'ward' IS DISTINCT FROM p->>'ward' AS wrong, NOT (raw->>'admitted')::date <@ (p->>'admitted_range')::daterange AS outside FROM %s s),
-		drug AS (SELECT raw->>'visit_id' AS visit, p->>'visit_id' AS pseudonym, jsonb_build_array(p->'dose', p->'dose_range') AS shown, raw->>'drug' IS DISTINCT FROM p->>'drug' AS wrong, NOT (raw->>'dose')::int <@ (p->>'dose_range')::int4range AS outside FROM %s s)`,
+		drug AS (SELECT raw->>'visit_id' AS visit, p->>'visit_id' AS pseudonym, p->>'house' AS house, jsonb_build_array(p->'dose', p->'dose_range') AS shown, raw->>'drug' IS DISTINCT FROM p->>'drug' AS wrong, NOT (raw->>'dose')::int <@ (p->>'dose_range')::int4range AS outside FROM %s s)`,
 		h.published(tx, "patients"), window, h.published(tx, "visits"), h.published(tx, "drugs"))
 	for what, query := range map[string]string{
 		"values of their own":                 `SELECT count(*) FROM (SELECT wrong FROM root UNION ALL SELECT wrong OR outside FROM visit UNION ALL SELECT wrong OR outside FROM drug) a WHERE wrong`,
@@ -222,6 +222,7 @@ func (h *hospital) judge() (withKeys, rows int) {
 		"drugs that join another visit":       `SELECT count(*) FROM drug d JOIN visit v ON v.own = d.pseudonym WHERE v.visit <> d.visit`,
 		"pseudonyms that two visits have":     `SELECT count(*) FROM (SELECT FROM visit WHERE own IS NOT NULL GROUP BY own HAVING count(*) > 1) a`,
 		"visits with one key of two":          `SELECT count(*) FROM visit WHERE (own IS NULL) <> (pseudonym IS NULL)`,
+		"columns of a key that differ":        `SELECT count(*) FROM (SELECT own, house FROM visit UNION ALL SELECT pseudonym, house FROM drug) a WHERE house IS DISTINCT FROM lpad(to_hex(own::bigint), 16, '0')`,
 		"patients in the source and not here": `SELECT count(*) FROM patients s WHERE NOT EXISTS (SELECT FROM root r WHERE r.person = s.patient_id::text)`,
 	} {
 		if h.knows == "all" {

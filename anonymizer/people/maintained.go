@@ -71,7 +71,8 @@ type MaintainedOptions struct {
 	// Seed is handed to the method.
 	Seed uint64
 	// Pseudonym returns a new pseudonym for a row of a table, or of Root: one that no
-	// row of the table has, and that nobody can compute.
+	// row of the table has, and that nobody can compute. It may be 0 where no table is
+	// through the row's.
 	Pseudonym func(table int) uint64
 	// Random exchanges the pseudonyms of a class's members. Nobody can compute it.
 	Random *rand.Rand
