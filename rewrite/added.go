@@ -64,7 +64,7 @@ func (r *resolver) allowComparison(m protoreflect.Message) *Refusal {
 	return nil
 }
 
-// comparisonOperators are the operators that an expression stands for.
+// comparisonOperators are the operators that an expression stands for and does not name.
 func comparisonOperators(n *pg.A_Expr) []string {
 	switch n.GetKind() {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM:
@@ -72,7 +72,7 @@ func comparisonOperators(n *pg.A_Expr) []string {
 	case pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		return []string{"<", ">"}
 	}
-	return []string{lastName(n.GetName())}
+	return nil
 }
 
 // computesNothing reports whether a statement holds no expression to compute.

@@ -124,3 +124,18 @@ func TestTablesOfOneNameAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfOneNameInsideAJoin has two tables of one name in a join that hides both from
+// the query around it: its condition tells them apart.
+func TestTablesOfOneNameInsideAJoin(t *testing.T) {
+	t.Parallel()
+	a, b := catalog.Name{Schema: "a", Relation: "t"}, catalog.Name{Schema: "b", Relation: "t"}
+	r := New(Options{})
+	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{Tables: []catalog.TablePolicy{{Table: a}, {Table: b}}},
+		[]catalog.Relation{{Name: a}, {Name: b}}, nil).WithNames(catalog.ServerNames{Callable: map[string]bool{}}))
+	got, err := r.text("SELECT j.x FROM (a.t JOIN b.t ON a.t.id = b.t.id) AS j")
+	const want = `SELECT j.x FROM (kproxy_release_a.t "a.t" JOIN kproxy_release_b.t "b.t" ON "a.t".id = "b.t".id ) j`
+	if err != nil || got != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}

@@ -39,3 +39,30 @@ func TestKeysTellTheirPartsApart(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryDetailOfTheStackIsInTheKey changes one thing that an undone level puts back.
+func TestEveryDetailOfTheStackIsInTheKey(t *testing.T) {
+	t.Parallel()
+	session := func(change func(*kept)) *Session {
+		found := kept{level: 1, action: actionSetLocal, prior: value{text: "a"}, masked: value{text: "b"}}
+		change(&found)
+		s := &Session{path: setting{now: value{text: "c"}, stack: []kept{found}}, levels: []nesting{{}}}
+		return s.keyed()
+	}
+	seen := make(map[string]int)
+	for i, change := range []func(*kept){
+		func(*kept) {},
+		func(k *kept) { k.level = 2 },
+		func(k *kept) { k.action = actionSet },
+		func(k *kept) { k.prior.text = "x" },
+		func(k *kept) { k.prior.session = true },
+		func(k *kept) { k.masked.text = "x" },
+		func(k *kept) { k.masked.session = true },
+	} {
+		key := session(change).cacheKey(clinic())
+		if other, same := seen[key]; same || key == "" {
+			t.Errorf("%d and %d have the same key", i, other)
+		}
+		seen[key] = i
+	}
+}

@@ -26,6 +26,9 @@ func TestSearchPathsAreRead(t *testing.T) {
 			t.Errorf("the path %q is %q, want %q", text, said, want)
 		}
 	}
+	if got := clip(strings.Repeat("\x80", maxIdentifierBytes+1)); got != "" {
+		t.Errorf("what is no character is clipped to %q", got)
+	}
 	if got, err := splitPath("  "); got != nil || err != nil {
 		t.Errorf("an empty path is %q, %v", got, err)
 	}
