@@ -49,6 +49,9 @@ type ReadableRelation struct {
 	// Function is one that a view's definition calls and that may read tables with the rights
 	// of whoever runs it: a user's that is not IMMUTABLE; empty for none.
 	Function string
+	// SystemReads are the catalogs and views of PostgreSQL itself that a view's definition
+	// reads, and SystemCalls the names of its functions that are not IMMUTABLE.
+	SystemReads, SystemCalls []string
 	// Raw says that it shows rows of protected tables, or is kproxy's own.
 	Raw bool
 	// Granted says that kproxy's owner role may read it.

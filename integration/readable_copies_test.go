@@ -182,3 +182,42 @@ func TestCopiesFilledByFunctions(t *testing.T) {
 		return strings.Contains(s.kproxy(t, "check").stdout, "it may hold rows from then")
 	})
 }
+
+// TestCopiesFilledBySystem lists materialized views that hold what PostgreSQL's catalogs and functions
+// tell the superuser who fills them. They are refused with all over them; what clients may call fills others.
+func TestCopiesFilledBySystem(t *testing.T) {
+	t.Parallel()
+	o := copiedSite()
+	load := o.load
+	o.load = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := load(ctx, conn); err != nil {
+			return err
+		}
+		_, err := conn.Exec(ctx, `ANALYZE people; CREATE VIEW statistic AS SELECT starelid, stavalues1::text AS common FROM pg_statistic;
+			CREATE MATERIALIZED VIEW stats AS SELECT attname::text AS name, most_common_vals::text AS common FROM pg_stats;
+			CREATE MATERIALIZED VIEW under AS SELECT common FROM statistic;
+			CREATE VIEW above AS SELECT common FROM under;
+			CREATE MATERIALIZED VIEW roles AS SELECT r.name, (SELECT max(rolpassword) FROM pg_authid) AS common FROM regions r;
+			CREATE MATERIALIZED VIEW asked AS SELECT query_to_xml('TABLE people', true, false, '')::text AS common FROM regions;
+			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`)
+		return err
+	}
+	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.stats, public.above, public.under, public.roles, public.asked, public.plain]", 1)
+	s := ready(t, o)
+	eventually(t, "plain is served", func() bool {
+		found, err := s.attempt(t, "SELECT count(*) > 0 FROM plain WHERE common <> '' AND n > 0")
+		return err == nil && found
+	})
+	for relation, by := range map[string]string{
+		"stats": "from pg_catalog.pg_stats", "under": "from pg_catalog.pg_statistic", "above": "from pg_catalog.pg_statistic", "roles": "from pg_catalog.pg_authid", "asked": "by pg_catalog.query_to_xml",
+	} {
+		if _, err := s.attempt(t, "SELECT count(common) > 0 FROM "+relation); err == nil {
+			t.Errorf("%s is served", relation)
+		}
+		for _, command := range []string{"check", "status"} {
+			if out := s.kproxy(t, command); !strings.Contains(out.stdout, "is filled "+by) {
+				t.Errorf("%s of %s says\n%s%s", command, relation, out.stdout, out.stderr)
+			}
+		}
+	}
+}

@@ -30,6 +30,9 @@ var (
 		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UPDATE VACUUM`)
 )
 
+// IsAllowed says whether clients may call PostgreSQL's functions of the name.
+func IsAllowed(function string) bool { return allowedFunctions[function] }
+
 // words reads a list of names; # begins a comment.
 func words(text string) map[string]bool {
 	set := make(map[string]bool)

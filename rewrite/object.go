@@ -110,7 +110,7 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 	case constant && !isNumber(content) && (typ == "regtype" && e.w.names.mayNameUserType(content) || typ == "regrole"): // not known here
 		return e.visibleObject(typ, e.w.names.lookUp(typ, arg))
 	case constant && !isNumber(content):
-		known, err := e.w.names.objectName(typ, content, location)
+		known, err := e.w.names.objectName(typ, content, constantAt(arg, location))
 		if err != nil {
 			return err
 		}
@@ -125,6 +125,18 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 		return e.visibleObject(typ, e.w.names.objectKey(typ, arg))
 	}
 	return nil
+}
+
+// constantAt is where a constant stands, at which PostgreSQL points when it names nothing; or the
+// location of what it is in, where the constant was put there.
+func constantAt(n *pg.Node, location int32) int32 {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().GetArg()
+	}
+	if at := clientLocation(n.GetAConst().GetLocation()); at > 0 {
+		return at
+	}
+	return location
 }
 
 // objects replaces node, a cast of the checked arg to an array of such a type, by the
@@ -295,7 +307,7 @@ func routeArgument(typ string, i int, send func(r *resolver, name string, locati
 			constant = false
 		}
 		if constant && !isNumber(content) {
-			known, err := send(e.w.names, content, f.GetLocation())
+			known, err := send(e.w.names, content, constantAt(arg, f.GetLocation()))
 			if err != nil {
 				return err
 			}

@@ -134,8 +134,8 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	// A listed view over protected tables is published in another form.
 	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) && !overProtected(a.views, r.name()) {
 		severity := Error
-		if r.Kind == string(catalog.KindMaterializedView) {
-			severity = Warning // whatever it is filled with, it is withdrawn by itself
+		if r.Kind == string(catalog.KindMaterializedView) || r.Kind == string(catalog.KindView) && r.How == "view" {
+			severity = Warning // whatever it is filled with or reads, it is withdrawn by itself
 		}
 		a.report.add(severity, CodeReadableRaw, r.name(),
 			"the policy lists it as readable, but "+r.reason(),

@@ -63,6 +63,8 @@ type readableRow struct {
 	IsForeign     bool
 	RowSecurity   bool
 	Function      string
+	SystemReads   []string
+	SystemCalls   []string
 	Raw           bool
 	Granted       bool
 }
@@ -96,7 +98,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 		r := catalog.ReadableRelation{
 			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
 			Listed: row.Listed, Key: row.Key, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
-			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Function: row.Function, Raw: row.Raw, Granted: row.Granted,
+			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Function: row.Function, SystemReads: row.SystemReads, SystemCalls: row.SystemCalls, Raw: row.Raw, Granted: row.Granted,
 		}
 		for _, oid := range row.Tree {
 			r.Tree = append(r.Tree, catalog.OID(oid))

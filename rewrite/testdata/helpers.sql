@@ -41,7 +41,7 @@ TABLE kproxy.described
 
 SELECT 'kproxy.described'::regclass
 --! 42P01 relation "kproxy.described" does not exist
---! position: 26
+--! position: 8
 
 SELECT pg_catalog.overlap(a, b)
 --! 42883 function pg_catalog.overlap does not exist

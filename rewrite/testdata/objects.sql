@@ -90,3 +90,7 @@ SELECT proargtypes::regtype[], proallargtypes::regtype[]::text[], array_to_strin
 
 SELECT coalesce(proallargtypes, proargtypes)::regtype[]::text[], ARRAY['pg_class'::regclass, 'wards'::regclass]::text[], ARRAY(SELECT t.oid::regtype FROM pg_type t)::varchar[] FROM pg_proc
 --> SELECT kproxy_catalog.type_names(COALESCE(proallargtypes, proargtypes)::pg_catalog.oid[], '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.text[] AS "coalesce", ARRAY['pg_class'::pg_catalog.regclass::pg_catalog.text, kproxy_catalog.class_name('"public"."wards"'::pg_catalog.regclass::pg_catalog.oid, '{pg_catalog,public}'::pg_catalog.name[])]::pg_catalog.text[] AS "array", ARRAY(SELECT (SELECT CASE WHEN kproxy_guard.oid < 16384 THEN kproxy_guard.oid::pg_catalog.regtype::pg_catalog.text ELSE kproxy_catalog.type_name(kproxy_guard.oid, NULL::int, '{pg_catalog,public}'::pg_catalog.name[]) END FROM (SELECT t.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS oid FROM kproxy_catalog.pg_type t)::varchar[] AS "varchar" FROM kproxy_catalog.pg_proc pg_proc
+
+SELECT 1, 'nope'::regclass
+--! 42P01 relation "nope" does not exist
+--! position: 11

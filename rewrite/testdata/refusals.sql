@@ -202,11 +202,11 @@ SELECT CAST('x' AS clinic.pg_catalog.text)
 
 SELECT 'secrets'::regclass
 --! 42P01 relation "secrets" does not exist
---! position: 17
+--! position: 8
 
 SELECT 'kproxy_store.patients'::regclass::oid
 --! 42P01 relation "kproxy_store.patients" does not exist
---! position: 31
+--! position: 8
 
 SELECT 1 OPERATOR(public.+) 2
 --! 42501 permission denied for operator public.+
@@ -646,18 +646,18 @@ SELECT g.regclassout, (v).oidvectortypes FROM generate_series(1, 2) g
 
 SELECT 'public.secrets'::regclass
 --! 42P01 relation "public.secrets" does not exist
---! position: 24
+--! position: 8
 
 SELECT 'patients_national_id_key'::regclass, to_regclass('nowhere')
 --! 42P01 relation "patients_national_id_key" does not exist
---! position: 34
+--! position: 8
 
 SELECT 'public.secrets'::regtype
 --> SELECT (SELECT CASE WHEN kproxy_guard.oid < 16384 THEN kproxy_guard.oid::pg_catalog.regtype::pg_catalog.text ELSE kproxy_catalog.type_name(kproxy_guard.oid, NULL::int, '{pg_catalog,public}'::pg_catalog.name[]) END FROM (SELECT kproxy_catalog.to_type('public.secrets'::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS regtype
 
 SELECT to_regtype('kproxy_store.records'), 'kproxy_store.f'::regproc
 --! 42704 "kproxy_store.f" does not exist
---! position: 60
+--! position: 44
 --! hint: Only built-in types and functions can be named.
 
 SELECT '1'::xid
@@ -685,7 +685,7 @@ SELECT pg_get_serial_sequence(relname, 'id') FROM pg_class
 
 SELECT has_table_privilege('public.secrets', 'select')
 --! 42P01 relation "public.secrets" does not exist
---! position: 8
+--! position: 28
 
 SELECT format_type('wards', 1)
 --! 0A000 kproxy supports format_type of OIDs only
@@ -699,7 +699,7 @@ SELECT pg_get_expr(conbin, 'patients') FROM pg_constraint
 
 SELECT 'kproxy_store'::regnamespace, 'a.b'::regnamespace
 --! 3F000 schema "kproxy_store" does not exist
---! position: 22
+--! position: 8
 
 SET synchronize_seqscans TO off
 --! 42501 permission denied to set parameter "synchronize_seqscans"

@@ -7,7 +7,7 @@ SELECT has_schema_privilege('hospital', 'USAGE'), has_schema_privilege(current_u
 
 SELECT 'secret'::regnamespace
 --! 3F000 schema "secret" does not exist
---! position: 16
+--! position: 8
 
 SELECT shobj_description(d.oid, 'pg_database') FROM pg_database d
 --> SELECT (SELECT kproxy_guard.description FROM (SELECT d.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_shdescription kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_database"'::pg_catalog.regclass::pg_catalog.oid) AS shobj_description FROM kproxy_catalog.pg_database d
@@ -18,7 +18,7 @@ SELECT pg_relation_size('patients'), pg_total_relation_size(c.oid), pg_size_pret
 
 SELECT pg_relation_size('secrets')
 --! 42P01 relation "secrets" does not exist
---! position: 8
+--! position: 25
 
 SELECT pg_relation_is_updatable('patients', false), pg_column_is_updatable(c.oid, 1::int2, true) FROM pg_class c
 --> SELECT CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::int END AS pg_relation_is_updatable, CASE WHEN (SELECT kproxy_guard.oid FROM (SELECT c.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) IS NOT NULL THEN 'false'::boolean END AS pg_column_is_updatable FROM kproxy_catalog.pg_class c

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/rewrite"
 )
 
 // A materialized view is filled, when it is refreshed, by what the views and partitions under it
@@ -52,23 +53,40 @@ func (p *planner) gatherSource(r catalog.ReadableRelation, accepted catalog.Iden
 	}
 }
 
-// filler is a function that may have filled the materialized views that a relation is or reads
-// with whatever their owners may read; empty for none.
-func (p *planner) filler(r catalog.ReadableRelation) string { return p.fillerUnder(r, false) }
+// filler is what may have filled the materialized views that a relation is or reads with what
+// their owners may read and readers may not; nil for nothing.
+func (p *planner) filler(r catalog.ReadableRelation) *unreadable { return p.fillerUnder(r, false) }
 
 // fillerUnder is likewise; filled says that the relation is read when a materialized view is
 // filled.
-func (p *planner) fillerUnder(r catalog.ReadableRelation, filled bool) string {
+func (p *planner) fillerUnder(r catalog.ReadableRelation, filled bool) *unreadable {
 	filled = filled || r.Kind == catalog.KindMaterializedView
-	if filled && r.Function != "" {
-		return r.Function
+	if found := fills(r); filled && found != nil {
+		return found
 	}
 	for _, name := range r.Reads {
-		if function := p.fillerUnder(p.readables[name], filled); function != "" {
-			return function
+		if found := p.fillerUnder(p.readables[name], filled); found != nil {
+			return found
 		}
 	}
-	return ""
+	return nil
+}
+
+// fills is what the definition of a view itself reads and calls beyond tables, views and
+// functions that only compute.
+func fills(r catalog.ReadableRelation) *unreadable {
+	if r.Function != "" {
+		return &unreadable{what: "is filled by " + r.Function + ", which may read whatever the owner of the materialized view may", fix: fixFilled}
+	}
+	if len(r.SystemReads) > 0 {
+		return &unreadable{what: "is filled from " + r.SystemReads[0] + ", which tells of protected tables", fix: fixFilledBySystem}
+	}
+	for _, function := range r.SystemCalls {
+		if !rewrite.IsAllowed(function) {
+			return &unreadable{what: "is filled by pg_catalog." + function + ", which may read whatever the owner of the materialized view may", fix: fixFilledBySystem}
+		}
+	}
+	return nil
 }
 
 const (

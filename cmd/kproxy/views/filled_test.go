@@ -148,7 +148,7 @@ func TestCopiesFilledByFunctions(t *testing.T) {
 	t.Parallel()
 	p := filledPlanner()
 	over := p.readables[catalog.Name{Schema: "public", Relation: "o"}]
-	if over.Function = "public.f(integer)"; p.filler(over) != "" {
+	if over.Function = "public.f(integer)"; p.filler(over) != nil {
 		t.Error("a view that is computed for its readers is filled by a function")
 	}
 	for _, relation := range []string{"m", "v", "w"} {
@@ -160,6 +160,34 @@ func TestCopiesFilledByFunctions(t *testing.T) {
 			if !strings.Contains(plan.problem, "is filled by public.f(integer)") || plan.fix != fixFilled || !plan.accepted.Doubted {
 				t.Errorf("%s calls a function, and %s: %q, %q, %t", relation, of, plan.problem, plan.fix, plan.accepted.Doubted)
 			}
+		}
+	}
+}
+
+// TestCopiesFilledBySystem has PostgreSQL's own catalogs and functions fill a materialized view.
+func TestCopiesFilledBySystem(t *testing.T) {
+	t.Parallel()
+	for _, relation := range []string{"m", "v", "w"} {
+		for wrong, fill := range map[string]func(r *catalog.ReadableRelation){
+			"is filled from pg_catalog.pg_stats": func(r *catalog.ReadableRelation) { r.SystemReads = []string{"pg_catalog.pg_stats"} },
+			"is filled by pg_catalog.lo_get":     func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"date_trunc", "lo_get"} },
+			"is filled by pg_catalog.nextval":    func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"nextval"} },
+		} {
+			p := filledPlanner()
+			for _, of := range []string{"m", "o"} {
+				p.accepts(of)
+				plan := planned(p, of, func(all map[string]*catalog.ReadableRelation) { fill(all[relation]) })
+				if !strings.Contains(plan.problem, wrong) || plan.fix != fixFilledBySystem {
+					t.Errorf("%s, by %s: %q, want %q; %q", of, relation, plan.problem, wrong, plan.fix)
+				}
+			}
+		}
+		p := filledPlanner()
+		p.accepts("m")
+		if plan := planned(p, "m", func(all map[string]*catalog.ReadableRelation) {
+			all[relation].SystemCalls = []string{"date_trunc", "now"}
+		}); plan.problem != "" {
+			t.Errorf("by %s: %q", relation, plan.problem)
 		}
 	}
 }

@@ -18,6 +18,9 @@ const fixRaw = "take it off readable, or detach it from what is protected; if it
 // fixFilled is what mends a materialized view that a function fills.
 const fixFilled = "fill a table with what analysts may read, and list that; or, if the function reads no table, declare it IMMUTABLE and run 'kproxy setup'; or take it off readable"
 
+// fixFilledBySystem is what mends one that PostgreSQL's own catalogs or functions fill.
+const fixFilledBySystem = "fill it from tables alone, by functions that clients may call; or take it off readable"
+
 // planReadables plans the stand-ins of the listed relations that are not views over
 // protected tables. A stand-in is a view of kproxy's own: it has no system columns, which
 // tell of the writes of others (a foreign key of a protected table locks the row that it
@@ -73,7 +76,7 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	query, problem := p.query(r, plan.accepted)
 	if problem != nil {
 		plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
-		if p.filler(r) != "" {
+		if p.filler(r) != nil {
 			plan = plan.doubted(p.stored[name])
 		}
 		return plan.digested()
@@ -141,8 +144,9 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 		return "", &unreadable{what: of + " shows rows of protected tables, or is kproxy's own", fix: fixRaw}
 	case r.Kind == catalog.KindView:
 		return p.definition(r, accepted)
-	case p.filler(r) != "":
-		return "", &unreadable{what: of + " is filled by " + p.filler(r) + ", which may read whatever the owner of the materialized view may", fix: fixFilled}
+	case p.filler(r) != nil:
+		found := p.filler(r)
+		return "", &unreadable{what: of + " " + found.what, fix: found.fix}
 	case !r.Granted:
 		return "", &unreadable{what: "kproxy's owner role may not read " + r.Name.String(), fix: fixSetup}
 	}
