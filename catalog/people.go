@@ -44,6 +44,9 @@ type PeopleTable struct {
 	// Order is the quasi-identifying column by which a person's rows are ordered, a
 	// date, a point in time or a number; empty where there is none.
 	Order string
+	// Unknown says that the operator takes no row of the table to be known to an outsider,
+	// nor which persons have rows of it; see people.Table.
+	Unknown bool
 }
 
 // Direct reports whether rows belong to persons directly.
@@ -149,6 +152,21 @@ func (k Knowledge) Explain(kind string, persons int) string {
 	return fmt.Sprintf("Whoever knows the root row of a %s and one other row in each %s is left with at least %d persons; two known rows of one %s can single somebody out. "+
 		"Joins follow a %s within one %s; rows of different ones that have the same key mostly belong to different persons.",
 		kind, k.Per.words(), persons, k.Per.words(), kind, k.Per.words())
+}
+
+// Explain says to readers and operators what the release promises.
+func (p People) Explain() string {
+	said := p.Knows.Explain(p.Kind, p.K())
+	var unknown []string
+	for _, t := range p.Tables {
+		if t.Unknown {
+			unknown = append(unknown, t.Table.String())
+		}
+	}
+	if len(unknown) > 0 {
+		said += fmt.Sprintf(" Nobody outside is taken to know which %s has rows of %s, or how many.", p.Kind, strings.Join(unknown, ", "))
+	}
+	return said
 }
 
 // MaxCrowd bounds Knowledge.Crowd.

@@ -198,8 +198,8 @@ func (p People) Parent(table int) int {
 	return slices.IndexFunc(p.Tables, func(other PeopleTable) bool { return other.Table == of.Through })
 }
 
-// Explain says to readers what the release promises; see Knowledge.Explain.
-func (m Membership) Explain() string { return m.People.Knows.Explain(m.People.Kind, m.People.K()) }
+// Explain says to readers what the release promises.
+func (m Membership) Explain() string { return m.People.Explain() }
 
 // IsOwn tells whether a published pseudonym is that of the table's own key, and not of what
 // its rows belong to.

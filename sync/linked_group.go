@@ -59,7 +59,7 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 		if schemas[i], err = g.addTable(i); err != nil {
 			return nil, err
 		}
-		table := people.TableShape{Name: t.Policy.Table.String(), Sensitive: len(schemas[i].Sensitive), Parent: of.People.Parent(i)}
+		table := people.TableShape{Name: t.Policy.Table.String(), Sensitive: len(schemas[i].Sensitive), Parent: of.People.Parent(i), Unknown: of.People.Tables[i].Unknown}
 		if table.Attributes, err = t.NewAttributes(); err != nil {
 			return nil, err
 		}

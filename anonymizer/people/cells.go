@@ -109,7 +109,7 @@ func newWorker(r *releasing) *worker {
 func (w *worker) cells(table int, class, window int32, rows []int32, into []TableRelease) {
 	divider := w.dividers[table]
 	divider.window = window
-	for _, cell := range divider.divide(rows) {
+	for _, cell := range divider.cells(rows) {
 		into[table].Cells = append(into[table].Cells, Cell{Rows: cell, Class: class, Window: window})
 		for _, child := range divider.table.children {
 			var below []int32

@@ -41,6 +41,10 @@ type Table struct {
 	// Order is the quasi-identifying attribute, usually a date, by which the rows of
 	// a person are aligned with another person's; -1 where rows have no order.
 	Order int
+	// Unknown says that an outsider knows of no row of the table: not which persons have
+	// rows of it, nor how many. Its rows keep their keys wherever their parents do, and are
+	// published alike. The tables below it are unknown, too.
+	Unknown bool
 }
 
 // Validate returns all that is wrong with the data, joined: parents that stand
@@ -56,9 +60,15 @@ func (d *Data) Validate() error {
 		if err := t.validate(d.parentLen(i)); err != nil {
 			errs = append(errs, fmt.Errorf("table %s: %w", t.Name, err))
 		}
+		if t.Parent != Root && d.Tables[t.Parent].Unknown && !t.Unknown {
+			errs = append(errs, fmt.Errorf("table %s: %w", t.Name, errKnownBelow))
+		}
 	}
 	return errors.Join(errs...)
 }
+
+// errKnownBelow is what is wrong with a table that is below an unknown one.
+var errKnownBelow = errors.New("whoever knows a row knows the row that it belongs to, of which none is to be known")
 
 func (t *Table) validate(parents int) error {
 	rows := t.Rows.Len()

@@ -21,6 +21,18 @@ func newDivider(r *releasing, table *branch, window int32) *divider {
 	return &divider{releasing: r, table: table, window: window, seen: make([]int32, r.data.Root.Len())}
 }
 
+// cells returns the rows that keep their keys and are published alike. Rows that no outsider
+// knows are not hidden among those of others.
+func (d *divider) cells(rows []int32) [][]int32 {
+	switch {
+	case !d.table.Unknown:
+		return d.divide(rows)
+	case len(rows) == 0:
+		return nil
+	}
+	return [][]int32{rows}
+}
+
 // divide returns the cells, or nil where all rows together are no cell.
 func (d *divider) divide(rows []int32) [][]int32 {
 	if !d.cell(rows) {

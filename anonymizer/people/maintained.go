@@ -62,6 +62,7 @@ type TableShape struct {
 	Sensitive  int // number of sensitive attributes
 	Parent     int
 	Order      int
+	Unknown    bool
 }
 
 // MaintainedOptions of a maintained release.
@@ -143,8 +144,11 @@ func (m *Maintained) addTable(number int, t TableShape) error {
 	if t.Parent < Root || t.Parent >= number {
 		return errors.New("its parent has to stand before it")
 	}
+	if t.Parent != Root && m.tables[t.Parent].unknown && !t.Unknown {
+		return errKnownBelow
+	}
 	own := newRelation(t.Attributes, t.Sensitive, m.values)
-	own.name, own.parent, own.order = t.Name, t.Parent, t.Order
+	own.name, own.parent, own.order, own.unknown = t.Name, t.Parent, t.Order, t.Unknown
 	m.tables = append(m.tables, own)
 	m.values += t.Sensitive
 	above := m.relation(t.Parent)

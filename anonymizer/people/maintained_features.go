@@ -13,6 +13,9 @@ func (m *Maintained) personCells(person int32) []hierarchy.Cell {
 		return cells
 	}
 	for table := range m.tables {
+		if m.tables[table].unknown {
+			continue
+		}
 		rows, positions := m.orderedRows(table, person)
 		cells = append(cells, featuresOf(rows, positions)...)
 	}

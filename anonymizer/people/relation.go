@@ -18,6 +18,7 @@ type relation struct {
 	attributes []anonymizer.Attribute
 	parent     int
 	order      int
+	unknown    bool
 	children   []int
 
 	ids       []incremental.RecordID // by slot; 0 for a free one

@@ -137,7 +137,7 @@ func (s *space) covers(boxes []box, row int32) bool {
 // possible reports whether there is anybody to look for.
 func (o *outsider) possible() bool { return len(o.classes) > 0 }
 
-// rowsOf lists the rows of a person in a window, of all tables.
+// rowsOf lists the rows of a person in a window, of all tables of which rows can be known.
 func (o *outsider) rowsOf(person, window int32) []row {
 	var all []row
 	for _, t := range o.roots() {
@@ -147,6 +147,9 @@ func (o *outsider) rowsOf(person, window int32) []row {
 }
 
 func (o *outsider) appendRows(all []row, table int, rows []int32, window int32) []row {
+	if o.tables[table].Unknown {
+		return all
+	}
 	for _, r := range rows {
 		if len(o.release.Aliases) > 1 && o.tables[table].window[r] != window {
 			continue

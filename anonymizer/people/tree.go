@@ -31,6 +31,9 @@ func (t *trees) loss(persons []int32) float64 {
 
 func (t *trees) lossOf(table int, parents []int32) float64 {
 	b := &t.tables[table]
+	if b.Unknown {
+		return 0 // all rows keep their keys
+	}
 	a := &t.aligners[table]
 	members, all := a.below(parents), 0
 	for _, rows := range members {
@@ -53,11 +56,32 @@ func (t *trees) lossOf(table int, parents []int32) float64 {
 // cells adds the slots of a class to the release.
 func (t *trees) cells(table int, class int32, parents []int32, into []TableRelease) {
 	b := &t.tables[table]
+	if b.Unknown {
+		t.unknown(table, class, parents, into)
+		return
+	}
 	a := &t.aligners[table]
 	for _, s := range a.align(a.below(parents)) {
 		into[table].Cells = append(into[table].Cells, Cell{Rows: slices.Clone(s.rows), Class: class})
 		for _, child := range b.children {
 			t.cells(child, class, s.rows, into)
 		}
+	}
+}
+
+// unknown adds all rows below some parents, of whom no outsider knows any, and the rows below
+// those.
+func (t *trees) unknown(table int, class int32, parents []int32, into []TableRelease) {
+	b := &t.tables[table]
+	var rows []int32
+	for _, parent := range parents {
+		rows = append(rows, b.below.of(parent)...)
+	}
+	if len(rows) == 0 {
+		return
+	}
+	into[table].Cells = append(into[table].Cells, Cell{Rows: rows, Class: class})
+	for _, child := range b.children {
+		t.unknown(child, class, rows, into)
 	}
 }

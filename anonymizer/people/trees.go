@@ -78,7 +78,10 @@ func (r *releasing) features() *anonymizer.Table {
 	shape := Shape{Root: r.data.Root.Attributes()}
 	for i := range r.tables {
 		b := &r.tables[i]
-		shape.Tables = append(shape.Tables, TableShape{Parent: b.Parent, Order: b.Order})
+		shape.Tables = append(shape.Tables, TableShape{Parent: b.Parent, Order: b.Order, Unknown: b.Unknown})
+		if b.Unknown {
+			continue
+		}
 		positions := b.placesInOrder()
 		features := make([][]float64, 0, featuresOfRows)
 		for p, rows := range r.rowsOfPersons(i) {
@@ -137,6 +140,9 @@ func feature() anonymizer.Attribute {
 func featureAttributes(shape Shape) []anonymizer.Attribute {
 	attributes := append([]anonymizer.Attribute{}, shape.Root...)
 	for _, t := range shape.Tables {
+		if t.Unknown {
+			continue
+		}
 		features := 1
 		if t.Order >= 0 && t.Parent == Root {
 			features = featuresOfRows

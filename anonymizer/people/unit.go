@@ -79,7 +79,7 @@ func (u *unit) data() *Data {
 	for i := range u.tables {
 		t := &u.of.tables[i]
 		d.Tables = append(d.Tables, Table{
-			Name: t.name, Rows: t.table(u.tables[i].rows), Parent: t.parent, Of: u.tables[i].parent, Order: t.order,
+			Name: t.name, Rows: t.table(u.tables[i].rows), Parent: t.parent, Of: u.tables[i].parent, Order: t.order, Unknown: t.unknown,
 		})
 	}
 	return d

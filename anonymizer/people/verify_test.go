@@ -25,7 +25,7 @@ type verifier struct {
 func verify(d *people.Data, r *people.Release, k int, all bool, alpha float64) error {
 	v := &verifier{data: d, release: r, k: k, all: all}
 	v.attribute()
-	checks := []func() error{v.everyPersonOnce, v.everyRowOnce, v.enoughPersons, v.parentsLinked, v.aliasesWithinClasses}
+	checks := []func() error{v.everyPersonOnce, v.everyRowOnce, v.enoughPersons, v.parentsLinked, v.unknownKept, v.aliasesWithinClasses}
 	if all {
 		checks = append(checks, v.treesAlike)
 	}
@@ -120,7 +120,7 @@ func (v *verifier) enoughPersons() error {
 	for i, t := range v.release.Tables {
 		for n, cell := range t.Cells {
 			persons := v.persons(i, cell.Rows)
-			if persons[people.Nobody] || len(persons) < v.k {
+			if persons[people.Nobody] || len(persons) < v.k && !v.data.Tables[i].Unknown {
 				return fmt.Errorf("table %d: cell %d has %d persons", i, n, len(persons))
 			}
 			for p := range persons {
@@ -150,6 +150,19 @@ func (v *verifier) parentsLinked() error {
 				case v.cell[t.Parent][t.Of[row]] < 0 || v.cell[t.Parent][t.Of[row]] != v.cell[t.Parent][t.Of[cell.Rows[0]]]:
 					return fmt.Errorf("table %d: cell %d hangs on several cells, or on none", i, n)
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// unknownKept: rows of which no outsider knows any keep their keys where their parents do.
+func (v *verifier) unknownKept() error {
+	for i, t := range v.data.Tables {
+		for row, of := range t.Of {
+			kept := of != people.Nobody && (t.Parent == people.Root || v.cell[t.Parent][of] >= 0)
+			if t.Unknown && (v.cell[i][row] >= 0) != kept {
+				return fmt.Errorf("table %d: row %d is in cell %d, and keeps its keys: %t", i, row, v.cell[i][row], kept)
 			}
 		}
 	}
@@ -189,7 +202,7 @@ func (v *verifier) treesAlike() error {
 func (v *verifier) tree(table int, parent int32) string {
 	var below []string
 	for i, t := range v.data.Tables {
-		if t.Parent != table {
+		if t.Parent != table || t.Unknown {
 			continue
 		}
 		for row, of := range t.Of {
@@ -215,6 +228,9 @@ func (v *verifier) frequencies(alpha float64) error {
 		}
 	}
 	for i, t := range v.release.Tables {
+		if v.data.Tables[i].Unknown {
+			continue
+		}
 		for n, cell := range t.Cells {
 			window := cell.Window
 			if v.all {
@@ -271,6 +287,7 @@ func TestReleasesHold(t *testing.T) {
 					t.Parallel()
 					d := hospital{persons: 160, visits: 3, windows: int(seed) % 3}.data(seed)
 					orphan(d)
+					d.Tables[1].Unknown, d.Tables[2].Unknown = seed > 2, seed > 1
 					constraints := privacy.ConstraintSet{privacy.KAnonymity{K: 3}}
 					if alpha < 1 {
 						constraints = append(constraints, privacy.AlphaBound{Attribute: d.SensitiveOf(1), Alpha: alpha}, privacy.AlphaBound{Attribute: d.SensitiveOf(2), Alpha: alpha})

@@ -147,7 +147,7 @@ func describe(t *testing.T, c *Config) string {
 		}
 	}
 	for _, p := range c.Policy.People {
-		fmt.Fprintf(&b, "people %s: root %s by %v, knows %s, %v\n  %s\n", p.Kind, p.Root, p.Key, p.Knows, p.Constraints, p.Knows.Explain(p.Kind, p.K()))
+		fmt.Fprintf(&b, "people %s: root %s by %v, knows %s, %v\n  %s\n", p.Kind, p.Root, p.Key, p.Knows, p.Constraints, p.Explain())
 		for _, t := range p.Tables {
 			fmt.Fprintf(&b, "  %s: person %v, through %s by %v, key %v, order %q\n", t.Table, t.Person, t.Through, t.By, t.Key, t.Order)
 		}

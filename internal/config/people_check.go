@@ -69,6 +69,7 @@ func (c *peopleChecks) kind(k *personKind) catalog.People {
 	}
 	for _, t := range byName {
 		c.link(k, t, byName)
+		c.unknown(t, byName)
 	}
 	p.Tables = c.sorted(k, byName)
 	p.Constraints = c.constraints(k)
@@ -159,6 +160,24 @@ func (c *peopleChecks) order(k *personKind, t *personTable) {
 		c.wrong(at, fmt.Sprintf("%s, which has %s hierarchy", what, article(tree.Kind.String())), "name a column with a date or a numeric hierarchy")
 	case windows && tree.Kind != hierarchy.Date:
 		c.wrong(at, fmt.Sprintf("%s, a number, and windows (per, line %d) lie on the calendar", what, c.at(&k.Knows.Per).Line), "name a column with a date hierarchy, or remove per")
+	}
+}
+
+// unknown sees to it that nothing is to be known of tables of which no row is.
+func (c *peopleChecks) unknown(t *personTable, all map[catalog.Name]*personTable) {
+	if t.Known {
+		if parent := all[t.Through]; parent != nil && !parent.Known {
+			c.wrong(c.at(&parent.Known), fmt.Sprintf("no row of %s is known, and rows of %s, which belong to them, can be: whoever knows one knows both", t.Through, t.Table),
+				"write known: false for "+t.Table.String()+", too, or remove it here")
+		}
+		return
+	}
+	of := c.tables[t.Table]
+	for i := range of.Columns {
+		if column := &of.Columns[i]; column.Role == catalog.QuasiIdentifying {
+			c.wrong(c.keys[column], fmt.Sprintf("column %s of %s is quasi-identifying, so an outsider may know it, and line %d says that no row of the table is known", column.Name, t.Table, c.at(&t.Known).Line),
+				"give it the role sensitive or insensitive, or remove known: false")
+		}
 	}
 }
 

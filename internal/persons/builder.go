@@ -84,7 +84,7 @@ func (b *Builder) Persons(knows catalog.Knowledge) (*Persons, error) {
 	indexes := make(map[catalog.Name]map[identity]int32)
 	schemas := make([]privacy.Schema, len(b.tables))
 	for i, t := range kind.Tables {
-		table := people.Table{Name: t.Table.String(), Parent: people.Root, Order: b.tables[i].orderAttribute}
+		table := people.Table{Name: t.Table.String(), Parent: people.Root, Unknown: t.Unknown, Order: b.tables[i].orderAttribute}
 		if table.Rows, err = b.tables[i].table(); err != nil {
 			return nil, err
 		}

@@ -19,7 +19,8 @@ import (
 //     of the pool, show the same.
 //   - At least k persons have the same published root values. So do at least k persons in one
 //     window who have a row with keys that shows the same, as do all rows that it hangs on; and
-//     at least k persons have a pooled row that shows the same. Where all is known, at least k
+//     at least k persons have a pooled row that shows the same; rows with keys of which an outsider
+//     knows none are left out. Where all is known, at least k
 //     persons form a class, and all of them have the same tree of cells.
 //   - Pseudonyms lead from a row to one row of its parent's table: the true one, or the root
 //     row of a person with the same root values. Within a window they are those of one person.
@@ -131,6 +132,10 @@ func (m *member) verify() error {
 	}
 	return nil
 }
+
+// isUnknown reports whether no outsider knows a row of the table. Nothing is then to be hidden of
+// a row with keys but what its parent's hides.
+func (m *member) isUnknown() bool { return !m.isRoot() && m.of.people.Tables[m.number].Unknown }
 
 func (m *member) isRoot() bool { return m.number == people.Root }
 

@@ -25,7 +25,7 @@ func (m *member) checkSensitive() error {
 		switch {
 		case m.isRoot():
 			crowds = append(crowds, m.classes(of, column))
-		case !m.of.people.Knows.All:
+		case !m.of.people.Knows.All && !m.isUnknown():
 			crowds = append(crowds, m.cells(of, column))
 		}
 		if of == m && !m.isRoot() {

@@ -367,6 +367,31 @@ func TestEveryViolationOfPeopleIsFound(t *testing.T) {
 	}
 }
 
+// TestRowsThatNobodyKnows has two persons alone have rows of a table. They can be found by them,
+// unless no outsider knows any.
+func TestRowsThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	conn := clinicRelease(t)
+	const alone = "DELETE FROM release_24 WHERE kproxy_row > 2; DELETE FROM records_24 WHERE kproxy_record > 2"
+	for knows, store := range clinics {
+		for _, unknown := range []bool{false, true} {
+			execute(t, conn, undoClinic+store+alone)
+			publications := clinicPublications(t, conn, knows, privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "public.visits.ward"})
+			for _, p := range publications {
+				p.Membership.People.Tables[2].Unknown = unknown
+			}
+			events := run(t, conn, publications)[3]
+			if events.Passed() != unknown {
+				t.Errorf("%s, unknown %t: %s", knows, unknown, rendered(t, verify.Report{events}))
+			}
+			execute(t, conn, "SET search_path = kproxy_store; UPDATE release_24 SET patient_id = NULL")
+			if events := run(t, conn, publications)[3]; events.Passed() {
+				t.Errorf("%s, unknown %t: two persons have rows without keys", knows, unknown)
+			}
+		}
+	}
+}
+
 // patient has sensitive values, or none.
 type patient []string
 

@@ -73,7 +73,9 @@ func (e Evaluation) Run(ctx context.Context) (*Report, error) {
 // measure makes one release and measures it.
 func (e Evaluation) measure(ctx context.Context, w *world, p *persons.Persons, knows catalog.Knowledge, k int) (Measurement, error) {
 	constraints := withK(p.Constraints, k)
-	m := Measurement{Knows: knows.String(), K: k, Explained: knows.Explain(w.kind.Kind, k), Constraints: []string{}, Tables: []TableFigures{}, Risks: []RiskFigures{}, Queries: []Summary{}}
+	kind := w.kind
+	kind.Knows, kind.Constraints = knows, []privacy.Spec{{Model: privacy.K, K: k}}
+	m := Measurement{Knows: knows.String(), K: k, Explained: kind.Explain(), Constraints: []string{}, Tables: []TableFigures{}, Risks: []RiskFigures{}, Queries: []Summary{}}
 	for _, c := range constraints {
 		m.Constraints = append(m.Constraints, c.String())
 	}
