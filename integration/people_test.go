@@ -15,6 +15,8 @@ const hospitalSQL = `CREATE TABLE patients (patient_id integer PRIMARY KEY, name
 	INSERT INTO patients SELECT i, 'Name ' || i, date '1940-01-01' + (random() * 25000)::int, CASE WHEN random() < 0.5 THEN 'f' ELSE 'm' END, 10000 + (random() * 90)::int FROM generate_series(1, 600) i;
 	INSERT INTO visits SELECT 1000000 + 7 * row_number() OVER (), p.patient_id, date '2023-01-01' + (random() * 1000)::int, (ARRAY['eye', 'heart', 'skin'])[1 + (random() * 2.99)::int]
 		FROM patients p, generate_series(1, 4) n WHERE random() < 0.6;
+	CREATE TABLE labs (lab_id int PRIMARY KEY, visit_id bigint NOT NULL REFERENCES visits ON DELETE CASCADE, test text, value numeric);
+	INSERT INTO labs SELECT row_number() OVER (), visit_id, 'HbA1c', round((4 + 4 * random())::numeric, 1) FROM visits WHERE random() < 0.05;
 	INSERT INTO prescriptions (visit_id, drug) SELECT v.visit_id, (ARRAY['ramipril', 'timolol', 'metformin', 'ibuprofen'])[1 + (random() * 3.99)::int] FROM visits v, generate_series(1, 2) n WHERE random() < 0.7;
 	REVOKE CREATE ON SCHEMA public FROM PUBLIC`
 
@@ -22,6 +24,7 @@ const hospitalTables = `tables:
   public.patients: {columns: {name: identifying, born: {role: quasi-identifying, hierarchy: date}, sex: {role: quasi-identifying, hierarchy: categorical}, postcode: {role: quasi-identifying, hierarchy: numeric}}}
   public.visits: {columns: {admitted: {role: quasi-identifying, hierarchy: date}, ward: sensitive}}
   public.prescriptions: {columns: {prescription_id: identifying, drug: sensitive}}
+  public.labs: {columns: {lab_id: identifying, test: sensitive, value: sensitive}}
 people:
   patient:
     root: public.patients
@@ -31,6 +34,7 @@ people:
     tables:
       public.visits: {person: patient_id, key: visit_id, order: admitted}
       public.prescriptions: {through: public.visits, by: visit_id}
+      public.labs: {through: public.visits, by: visit_id, known: false}
     constraints: [{k: 5}]
 `
 
@@ -57,11 +61,13 @@ func TestPeopleAreJoined(t *testing.T) {
 		"SELECT count(*)::text FROM patients",
 		"SELECT string_agg(ward || n, ',' ORDER BY ward) FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) a",
 		"SELECT coalesce(string_agg(drug || n, ',' ORDER BY drug), '') FROM (SELECT drug, count(*) AS n FROM prescriptions GROUP BY drug) a",
+		"SELECT sum(value)::text FROM labs",
 	}
 	joined := map[string]float64{ // with the least share of the rows that keep their keys
 		"SELECT count(*) FROM visits v JOIN patients p USING (patient_id)":                                                 0.97,
 		"SELECT count(*) FROM visits v JOIN patients p ON p.patient_id = v.patient_id WHERE ward = 'eye'":                  0.9,
 		"SELECT count(*) FROM prescriptions JOIN visits USING (visit_id) JOIN patients USING (patient_id)":                 0.6,
+		"SELECT count(*) FROM labs l JOIN visits USING (visit_id) JOIN patients USING (patient_id) WHERE value > 6":        0.9,
 		"SELECT count(*) FROM visits v WHERE EXISTS (SELECT FROM patients p WHERE p.patient_id = v.patient_id)":            0.97,
 		"SELECT count(n) FROM (SELECT row_number() OVER (PARTITION BY patient_id ORDER BY admitted) AS n FROM visits v) a": 1,
 	}
