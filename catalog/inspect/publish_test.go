@@ -26,6 +26,7 @@ CREATE TABLE typed (id bigint PRIMARY KEY, age int,
   bool bool, int2 years, int4 int4, int8 int8, numeric numeric, cost numeric(6,2), float4 float4, float8 float8,
   date date, timestamp timestamp, timestamptz timestamptz, uuid uuid, mood shut.mood, feeling shut.feeling,
   fixed char(6), text text, varchar varchar(4), bytes bytea, inet inet, span interval);
+CREATE TABLE persons (id bigint PRIMARY KEY, born date, height int);
 INSERT INTO typed VALUES (1, 30, true, 5, 5, 5, 10.50, 10.5, 0.1, 1e21, '2024-01-01', '2024-01-01 12:00', '2024-01-01 12:00+00',
   'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', 'yes', 'no', 'flu', '05', 'TRUE', '\x0a', '10.0.0.1', '90 minutes');`
 
@@ -82,7 +83,7 @@ type publisher struct {
 func newPublisher(t *testing.T) publisher {
 	t.Helper()
 	p := prepare(t)
-	execute(t, p.admin, typedSource+p.fill(`GRANT SELECT ON typed TO {owner}`))
+	execute(t, p.admin, typedSource+p.fill(`GRANT SELECT ON typed, persons TO {owner}`))
 	execute(t, p.owner, "SET DateStyle = 'German, DMY'; SET TimeZone = 'Asia/Tokyo'; SET extra_float_digits = -3; SET bytea_output = escape; SET IntervalStyle = iso_8601")
 	relations, err := inspect.Relations(t.Context(), p.owner, p.in.Reader)
 	if err != nil {
@@ -128,6 +129,47 @@ func TestValuesOfConstraintsAreTheServers(t *testing.T) {
 		}
 		if contains(report, "value-absent", "") {
 			t.Errorf("%s: %q is in the table, but\n%s", s.column, s.written, report)
+		}
+	}
+}
+
+// TestValuesOfPeopleAreTheServers has constraints over several tables whose lists of values have one
+// length: each gets the values of its own column.
+func TestValuesOfPeopleAreTheServers(t *testing.T) {
+	t.Parallel()
+	p := newPublisher(t)
+	sensitive := func(name string) catalog.ColumnPolicy {
+		return catalog.ColumnPolicy{Name: name, Role: catalog.Sensitive}
+	}
+	root := catalog.Name{Schema: "public", Relation: "persons"}
+	alpha := func(column string, alpha float64, value string) privacy.Spec {
+		return privacy.Spec{Model: privacy.AlphaK, Alpha: alpha, Of: column, Values: []string{value}}
+	}
+	kind := catalog.People{
+		Kind: "person", Root: root, Key: []string{"id"}, Knows: catalog.Knowledge{All: true}, Tables: []catalog.PeopleTable{{Table: typed, Person: []string{"id"}}},
+		Constraints: []privacy.Spec{
+			alpha("public.typed.cost", 0.5, "10.5"), {Model: privacy.K, K: 2}, alpha("public.persons.height", 0.5, "+180"),
+			alpha("public.typed.int4", 0.5, "05"), alpha("public.typed.cost", 0.6, "1e1"), alpha("public.typed.date", 0.5, "2024-1-1"),
+		},
+	}
+	policy := catalog.Policy{People: []catalog.People{kind}}
+	for _, of := range []catalog.TablePolicy{
+		{Table: root, Method: "rounded-partition", Columns: []catalog.ColumnPolicy{{Name: "born", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}}, sensitive("height")}},
+		{Table: typed, Method: "rounded-partition", Columns: []catalog.ColumnPolicy{sensitive("cost"), sensitive("int4"), sensitive("date")}},
+	} {
+		policy.Tables = append(policy.Tables, kind.Member(of, of.Table))
+	}
+	publications, problems, err := inspect.Publish(t.Context(), p.conn, policy, p.relations)
+	if err != nil || len(problems) > 0 || len(publications) != 2 {
+		t.Fatalf("%d publications, problems %v, %v", len(publications), problems, err)
+	}
+	for _, publication := range publications {
+		var got []string
+		for _, c := range publication.Membership.People.Constraints {
+			got = append(got, strings.Join(c.Values, ","))
+		}
+		if want := []string{"10.50", "", "180", "5", "10.00", "2024-01-01"}; !slices.Equal(got, want) {
+			t.Errorf("%v: values %q, want %q", publication.Policy.Table, got, want)
 		}
 	}
 }
