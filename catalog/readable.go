@@ -28,6 +28,8 @@ type ReadableRelation struct {
 	Definition, Unread string
 	// Rule stands for that query as the server keeps it: the MD5 of pg_rewrite.ev_action.
 	Rule string
+	// Made is the transaction that gave the view this query: the xmin of its row in pg_rewrite.
+	Made string
 	// Reads are the relations that the definition names, each once, ordered by name.
 	Reads []Name
 	// Barrier says that the view is a security barrier (PostgreSQL, chapter "Rules and
@@ -47,10 +49,11 @@ type ReadableRelation struct {
 	// RowSecurity says that policies may show different rows to different roles.
 	RowSecurity bool
 	// Function is one that a view's definition calls and that may read tables with the rights
-	// of whoever runs it: a user's that is not IMMUTABLE; empty for none.
+	// of whoever runs it: one that initdb did not make and
+	// that is not IMMUTABLE; empty for none.
 	Function string
 	// SystemReads are the catalogs and views of PostgreSQL itself that a view's definition
-	// reads, and SystemCalls the names of its functions that are not IMMUTABLE.
+	// reads, with TOAST tables and sequences, and SystemCalls the names of its functions that are not IMMUTABLE.
 	SystemReads, SystemCalls []string
 	// Raw says that it shows rows of protected tables, or is kproxy's own.
 	Raw bool
@@ -102,6 +105,8 @@ type Identity struct {
 	Columns    []ReadableColumn `json:"columns,omitzero"`
 	Types      []UserType       `json:"types,omitzero"`
 	Definition string           `json:"definition,omitempty"`
+	// Made is that of a view; see ReadableRelation. It is empty where it is not known.
+	Made string `json:"made,omitempty"`
 	// Parts are those whose rows were served, and are there still, attached or not.
 	Parts []ReadablePart `json:"parts,omitempty"`
 	// Reads are the relations under a view, by their names as String writes them.
@@ -131,7 +136,7 @@ func ParseIdentity(text string) (i Identity, err error) {
 // IdentityOf is what a relation is now, given the relations under it.
 func IdentityOf(r ReadableRelation, under map[Name]ReadableRelation) Identity {
 	i := Identity{
-		OID: r.OID, Kind: string(r.Kind), Definition: r.Definition, Parts: r.Parts,
+		OID: r.OID, Kind: string(r.Kind), Definition: r.Definition, Made: r.Made, Parts: r.Parts,
 		Columns: append([]ReadableColumn{}, r.Columns...), Types: append([]UserType{}, r.Types...),
 	}
 	for _, name := range r.Reads {
@@ -169,7 +174,7 @@ func (i Identity) Changes(now Identity) []string {
 		}
 		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
 	}
-	changes := i.addedToCopies(now)
+	changes := append(i.addedToCopies(now), i.redefinedInCopies(now)...)
 	if i.Doubted && !now.Doubted {
 		changes = append(changes, "what it is filled from was not as it was accepted for a time, and it may hold rows from then: refresh it first")
 	}
@@ -256,6 +261,9 @@ func (i Identity) Knowing(other Identity, gone func(OID) bool) Identity {
 	}
 	if i.Types == nil {
 		i.Types = other.Types
+	}
+	if i.Made == "" {
+		i.Made = other.Made
 	}
 	i.Columns = slices.Clone(i.Columns)
 	for at, c := range i.Columns {

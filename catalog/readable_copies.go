@@ -13,11 +13,11 @@ func (i Identity) Copies() bool {
 	return i.Kind == string(KindMaterializedView) || slices.ContainsFunc(slices.Collect(maps.Values(i.Reads)), Identity.Copies)
 }
 
-// Refills says whether a materialized view would be filled with something else than was accepted:
-// by a view under it with another definition, a part with other columns, types with other values
+// Refills says whether a materialized view would be filled with something else than was accepted,
+// or may have been for a time: by a view under it with another definition, a part with other columns, types with other values
 // or whole rows with more. Other names alone are none of these, but for those in views.
 func (i Identity) Refills(now Identity) bool {
-	if len(i.addedToCopies(now)) > 0 || len(TypeChanges(i.AllTypes(), now.AllTypes())) > 0 {
+	if len(i.addedToCopies(now)) > 0 || len(i.redefinedInCopies(now)) > 0 || len(TypeChanges(i.AllTypes(), now.AllTypes())) > 0 {
 		return true
 	}
 	before, there := make(map[OID]Identity), make(map[OID]Identity)
@@ -53,4 +53,26 @@ func (i Identity) addedToCopies(now Identity) []string {
 	}
 	slices.Sort(added)
 	return added
+}
+
+// redefinedInCopies are the views that materialized views are filled from and that were given a
+// query since, be it the one that they had before: in the meantime nobody may have looked, and the
+// materialized view may have been refreshed.
+func (i Identity) redefinedInCopies(now Identity) []string {
+	return i.redefined(now, i.Kind == string(KindMaterializedView))
+}
+
+func (i Identity) redefined(now Identity, filled bool) []string {
+	var redefined []string
+	for name, before := range i.Reads {
+		there := now.Reads[name]
+		if filled && before.Kind == string(KindView) && before.OID == there.OID && before.Made != "" && there.Made != "" && before.Made != there.Made {
+			redefined = append(redefined, "of "+name+", which it reads: it was given a query since, if only the same again, and what was copied in between is not known")
+		}
+		for _, more := range before.redefined(there, filled || before.Kind == string(KindMaterializedView)) {
+			redefined = append(redefined, "of "+name+", which it reads: "+more)
+		}
+	}
+	slices.Sort(redefined)
+	return redefined
 }

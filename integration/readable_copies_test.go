@@ -50,6 +50,8 @@ func TestCopiesAreFilledAsAccepted(t *testing.T) {
 		relations             []string
 	}{
 		{"CREATE OR REPLACE VIEW named AS SELECT person AS code, salary AS name FROM salaries" + refresh, original, refresh, []string{"copied", "again", "shown"}},
+		// As nobody looks in between, or no process applies changes.
+		{"CREATE OR REPLACE VIEW named AS SELECT name AS code, age::text AS name FROM people" + refresh + "; " + original, original, refresh, []string{"copied", "again", "shown"}},
 		{"CREATE OR REPLACE VIEW named AS SELECT name AS code, age::text AS name FROM people" + refresh, original, refresh, []string{"copied", "again", "shown"}},
 		{"CREATE OR REPLACE VIEW named AS SELECT person AS code, salary AS name FROM salaries; REFRESH MATERIALIZED VIEW CONCURRENTLY copied", original, refresh, []string{"copied", "again", "shown"}},
 		{
@@ -199,10 +201,16 @@ func TestCopiesFilledBySystem(t *testing.T) {
 			CREATE VIEW above AS SELECT common FROM under;
 			CREATE MATERIALIZED VIEW roles AS SELECT r.name, (SELECT max(rolpassword) FROM pg_authid) AS common FROM regions r;
 			CREATE MATERIALIZED VIEW asked AS SELECT query_to_xml('TABLE people', true, false, '')::text AS common FROM regions;
+			ALTER TABLE people ADD note text; CREATE SEQUENCE numbers OWNED BY people.id; CREATE MATERIALIZED VIEW counted AS SELECT last_value::text AS common FROM numbers;
+			DO $$ BEGIN EXECUTE (SELECT format('CREATE MATERIALIZED VIEW toasted AS SELECT chunk_id::text AS common FROM %s', reltoastrelid::regclass) FROM pg_class WHERE oid = 'people'::regclass); END $$;
+			CREATE FUNCTION asks(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT max(name) FROM people WHERE name > $1'; ALTER EXTENSION plpgsql ADD FUNCTION asks(text);
+			CREATE MATERIALIZED VIEW extended AS SELECT asks(name) AS common FROM regions;
+			CREATE FOREIGN DATA WRAPPER away; CREATE SERVER away FOREIGN DATA WRAPPER away; CREATE FOREIGN TABLE remote (name text) SERVER away; CREATE VIEW distant AS SELECT name FROM remote;
+			CREATE MATERIALIZED VIEW fetched AS SELECT name AS common FROM distant WITH NO DATA;
 			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`)
 		return err
 	}
-	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.stats, public.above, public.under, public.roles, public.asked, public.plain]", 1)
+	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.stats, public.above, public.under, public.roles, public.asked, public.plain, public.counted, public.toasted, public.extended, public.fetched]", 1)
 	s := ready(t, o)
 	eventually(t, "plain is served", func() bool {
 		found, err := s.attempt(t, "SELECT count(*) > 0 FROM plain WHERE common <> '' AND n > 0")
@@ -210,6 +218,7 @@ func TestCopiesFilledBySystem(t *testing.T) {
 	})
 	for relation, by := range map[string]string{
 		"stats": "from pg_catalog.pg_stats", "under": "from pg_catalog.pg_statistic", "above": "from pg_catalog.pg_statistic", "roles": "from pg_catalog.pg_authid", "asked": "by pg_catalog.query_to_xml",
+		"counted": "from public.numbers", "toasted": "from pg_toast.pg_toast_", "extended": "by public.asks(text)", "fetched": "from public.remote",
 	} {
 		if _, err := s.attempt(t, "SELECT count(common) > 0 FROM "+relation); err == nil {
 			t.Errorf("%s is served", relation)

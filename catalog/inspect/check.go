@@ -17,7 +17,7 @@ import (
 // the session's role.
 func Check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	var report Report
-	err := reading(ctx, conn, func() (err error) {
+	err := readingAgain(ctx, conn, func() (err error) {
 		report, err = check(ctx, conn, in)
 		return err
 	})

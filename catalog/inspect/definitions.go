@@ -16,7 +16,7 @@ type Definitions struct{ last map[catalog.OID]definition }
 
 type definition struct {
 	OID         uint32
-	Rule        string // see catalog.ReadableRelation
+	Rule, Made  string // see catalog.ReadableRelation
 	WrittenFrom string
 	Blocker     string // who keeps it from being read, in words; empty for nobody
 	Definition  string

@@ -23,8 +23,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 //go:embed sql/*.sql
@@ -59,6 +61,29 @@ func reading(ctx context.Context, conn *pgx.Conn, read func() error) (err error)
 		}
 	}()
 	return read()
+}
+
+// readingAgain is reading, and begins again where something was dropped meanwhile. What read has
+// found before does not count.
+func readingAgain(ctx context.Context, conn *pgx.Conn, read func() error) error {
+	attempts := 5
+	if conn.PgConn().TxStatus() == 'T' {
+		attempts = 1 // its snapshot may stay the same
+	}
+	for {
+		err := reading(ctx, conn, read)
+		if attempts--; attempts == 0 || !isGone(err) {
+			return err
+		}
+	}
+}
+
+// isGone reports whether something in the snapshot was dropped before PostgreSQL's functions,
+// which do not go by the snapshot, described it.
+func isGone(err error) bool {
+	refused := (*pgconn.PgError)(nil)
+	return errors.As(err, &refused) && refused.Code == "XX000" &&
+		(strings.HasPrefix(refused.Message, "could not open relation with OID") || strings.HasPrefix(refused.Message, "cache lookup failed for"))
 }
 
 // collect runs the named query and scans each row into a T by its columns' names.

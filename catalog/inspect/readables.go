@@ -17,7 +17,7 @@ import (
 // those that this one does.
 func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known *Definitions) (map[catalog.Name]catalog.ReadableRelation, error) {
 	var found map[catalog.Name]catalog.ReadableRelation
-	err := reading(ctx, conn, func() (err error) {
+	err := readingAgain(ctx, conn, func() (err error) {
 		if found, err = readReadables(ctx, conn, policy); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known
 		}
 		for name, r := range found {
 			view := known.last[r.OID]
-			r.Definition, r.Unread, r.Rule = view.Definition, view.Blocker, view.Rule
+			r.Definition, r.Unread, r.Rule, r.Made = view.Definition, view.Blocker, view.Rule, view.Made
 			found[name] = r
 		}
 		return nil

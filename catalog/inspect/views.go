@@ -17,7 +17,7 @@ import (
 // are read.
 func Views(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known *Definitions) ([]catalog.View, error) {
 	var views []catalog.View
-	err := reading(ctx, conn, func() (err error) {
+	err := readingAgain(ctx, conn, func() (err error) {
 		if views, err = readViews(ctx, conn, policy); err != nil || known == nil {
 			return err
 		}

@@ -4,7 +4,7 @@
 -- types. Where another session holds, or waits for, a lock that excludes these, blocker says so
 -- in the place of the definition: the lock may be held for hours.
 WITH asked AS (
-  SELECT DISTINCT v.oid, r.oid AS rule, r.ev_action
+  SELECT DISTINCT v.oid, r.oid AS rule, r.xmin AS made, r.ev_action
   FROM unnest($1::oid[]) AS v(oid)
   JOIN pg_rewrite r ON r.ev_class = v.oid AND r.ev_type = '1'
 ), uses AS MATERIALIZED (
@@ -39,7 +39,7 @@ WITH asked AS (
   WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid IS DISTINCT FROM pg_backend_pid()
   ORDER BY u.oid, l.granted DESC, l.relation, l.pid
 )
-SELECT a.oid, md5(a.ev_action::text) AS rule, md5(a.ev_action::text || n.list) AS written_from, coalesce(b.what, '') AS blocker,
+SELECT a.oid, md5(a.ev_action::text) AS rule, a.made::text AS made, md5(a.ev_action::text || a.made::text || n.list) AS written_from, coalesce(b.what, '') AS blocker,
        CASE WHEN b.oid IS NULL THEN pg_get_viewdef(a.oid) ELSE '' END AS definition
 FROM asked a
 JOIN names n ON n.oid = a.oid

@@ -89,14 +89,15 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
          JOIN pg_proc called ON called.oid = f.oid
          JOIN pg_language l ON l.oid = called.prolang
          WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind IN ('v', 'm') AND called.oid >= 16384
-           AND (called.prosecdef OR called.prokind <> 'a' AND (called.provolatile <> 'i' OR NOT l.lanpltrusted))
-           AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = called.oid AND e.refclassid = 'pg_extension'::regclass)
+           -- Functions of extensions are written in C, which is no trusted language.
+           AND (called.prosecdef OR called.prokind <> 'a' AND (called.provolatile <> 'i' OR NOT l.lanpltrusted
+             AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = called.oid AND e.refclassid = 'pg_extension'::regclass)))
          ORDER BY called.oid LIMIT 1), '') AS function,
        -- Dependencies on what initdb made are not recorded; the rule's tree names it.
        ARRAY(SELECT DISTINCT sn.nspname || '.' || s.relname
              FROM pg_rewrite r CROSS JOIN LATERAL regexp_matches(r.ev_action::text, ':relid (\d+)', 'g') AS named
              JOIN pg_class s ON s.oid = named[1]::oid JOIN pg_namespace sn ON sn.oid = s.relnamespace
-             WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind IN ('v', 'm') AND s.oid < 16384 ORDER BY 1) AS system_reads,
+             WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind IN ('v', 'm') AND (s.oid < 16384 OR s.relkind NOT IN ('r', 'p', 'v', 'm', 'f')) ORDER BY 1) AS system_reads,
        ARRAY(SELECT DISTINCT called.proname::text
              FROM pg_rewrite r CROSS JOIN LATERAL regexp_matches(r.ev_action::text, ':(?:funcid|aggfnoid|winfnoid) (\d+)', 'g') AS named
              JOIN pg_proc called ON called.oid = named[1]::oid

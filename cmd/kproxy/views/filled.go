@@ -44,7 +44,7 @@ func (p *planner) gatherSource(r catalog.ReadableRelation, accepted catalog.Iden
 		}
 		as := accepted.Reads[name.String()]
 		if under.Kind == catalog.KindView {
-			rules[under.OID] = under.Rule
+			rules[under.OID] = under.Rule + " " + as.Made
 		}
 		if len(under.Parts) > 0 {
 			parts[sameParts(under, columnNames(as.Served(under.Columns)))] = true
@@ -78,8 +78,11 @@ func fills(r catalog.ReadableRelation) *unreadable {
 	if r.Function != "" {
 		return &unreadable{what: "is filled by " + r.Function + ", which may read whatever the owner of the materialized view may", fix: fixFilled}
 	}
+	if r.Foreign {
+		return &unreadable{what: "is filled from " + r.Name.String() + ", a foreign table or one with foreign partitions: where that leads can be changed at any time", fix: fixFilledBySystem}
+	}
 	if len(r.SystemReads) > 0 {
-		return &unreadable{what: "is filled from " + r.SystemReads[0] + ", which tells of protected tables", fix: fixFilledBySystem}
+		return &unreadable{what: "is filled from " + r.SystemReads[0] + ", which may tell of protected tables", fix: fixFilledBySystem}
 	}
 	for _, function := range r.SystemCalls {
 		if !rewrite.IsAllowed(function) {
@@ -107,14 +110,15 @@ func Changed(message string) string {
 	return ""
 }
 
-// sameSourceSQL wants %d views to be there by the numbers %s, with the rules %s. The catalogs are
+// sameSourceSQL wants %d views to be there by the numbers %s, with the rules %s, which were made by
+// the transactions behind them: one that was given another rule and its own again is another. The catalogs are
 // read under the statement's snapshot, which shows the views that the last REFRESH has read, unless
 // it is older: then sameParentsSQL fails. Nothing in it is constant, so that the error is raised by
 // the statement and not by its plan.
 const sameSourceSQL = ` AND (SELECT CASE WHEN pg_catalog.count(*) = %d THEN true
 	ELSE pg_catalog.concat('` + changedSource + `', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
 	FROM ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::text[])) AS accepted (oid, rule)
-	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) = accepted.rule)`
+	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) || ' ' || r.xmin::text = accepted.rule)`
 
 // doubted is the plan with a note for a materialized view that it may hold what was not accepted.
 // What has its name only is another one.

@@ -196,7 +196,7 @@ func (m *viewMaker) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, s st
 // readers hold for the next look.
 func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]storedView) (failed []error) {
 	for _, name := range slices.SortedFunc(maps.Keys(stored), catalog.Name.Compare) {
-		if !m.gone(name) || m.lost(ctx) || m.listed[name] && !stored[name].made {
+		if !m.gone(name) || m.lost(ctx) || (m.listed[name] || stored[name].isDoubted()) && !stored[name].made {
 			continue
 		}
 		err := m.release(m.serialized(ctx, func(tx pgx.Tx) error {
@@ -207,7 +207,7 @@ func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]stored
 			if err := m.drop(ctx, tx, name, before); err != nil {
 				return err
 			}
-			return forget(ctx, tx, name, m.listed[name])
+			return forget(ctx, tx, name, m.listed[name], before.isDoubted())
 		}))
 		if err != nil {
 			failed = append(failed, fmt.Errorf("dropping the published view %s: %w", name, err))

@@ -44,7 +44,7 @@ func DropProtected(ctx context.Context, c *config.Config) error {
 			if err != nil {
 				return fmt.Errorf("dropping what stands for %s, which is protected now: %w", t.Table, err)
 			}
-			if err := forget(ctx, tx, t.Table, false); err != nil {
+			if err := forget(ctx, tx, t.Table, false, false); err != nil {
 				return err
 			}
 		}

@@ -137,7 +137,7 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 	}
 	switch {
 	case r.Foreign:
-		return "", &unreadable{what: of + " is a foreign table, or has one among its partitions: where that leads can be changed at any time", fix: "list a materialized view over it"}
+		return "", &unreadable{what: of + " is a foreign table, or has one among its partitions: where that leads can be changed at any time", fix: "copy what analysts may read into a table, and list that"}
 	case r.RowSecurity:
 		return "", &unreadable{what: of + " has row security, which would decide for kproxy's owner role and not for readers", fix: "list a view that shows the rows that analysts may read, over a table without row security, or take it off readable"}
 	case r.Raw:

@@ -24,6 +24,9 @@ type storedView struct {
 	accepted *catalog.Identity
 }
 
+// isDoubted reports whether it is a materialized view that may hold what was not accepted.
+func (s storedView) isDoubted() bool { return s.accepted != nil && s.accepted.Doubted }
+
 // settled reports whether the plan is carried out already.
 func (s storedView) settled(plan viewPlan) bool {
 	if s.digest != plan.digest {
@@ -118,9 +121,9 @@ func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 }
 
 // forget removes the row of a view. If its name is still listed, it keeps what was accepted, since
-// another relation may take the name.
-func forget(ctx context.Context, tx pgx.Tx, name catalog.Name, listed bool) error {
-	if listed {
+// another relation may take the name; and it keeps a doubt, since the name may be listed again.
+func forget(ctx context.Context, tx pgx.Tx, name catalog.Name, listed, doubted bool) error {
+	if listed || doubted {
 		_, err := tx.Exec(ctx, "UPDATE kproxy_store.view SET made = NULL, digest = '', problem = NULL WHERE view_schema = $1 AND view_name = $2", name.Schema, name.Relation)
 		return err
 	}
