@@ -17,8 +17,8 @@ func filledPlanner() *planner {
 	}
 	table, view := relation(1, "t", catalog.KindTable), relation(2, "v", catalog.KindView, name("pg_class"), name("w"))
 	inner := relation(6, "w", catalog.KindView, name("t"), catalog.Name{Schema: "pg_catalog", Relation: "pg_class"})
-	inner.Definition, inner.Rule = "SELECT a FROM t", "rulew"
-	view.Definition, view.Rule = "SELECT a FROM w", "rulev"
+	inner.Definition, inner.Rule, inner.Made = "SELECT a FROM t", "rulew", "701"
+	view.Definition, view.Rule, view.Made = "SELECT a FROM w", "rulev", "702"
 	parted := relation(3, "p", catalog.KindPartitionedTable)
 	parted.Parts, parted.Tree = []catalog.ReadablePart{{OID: 31, Numbers: []int16{7}}}, []catalog.OID{3, 31, 32}
 	copied := relation(4, "m", catalog.KindMaterializedView, name("p"), name("t"), name("v"))
@@ -63,7 +63,7 @@ func TestCopiesCompareTheirSource(t *testing.T) {
 	p := filledPlanner()
 	plan := planned(p, "m", func(map[string]*catalog.ReadableRelation) {})
 	for _, words := range []string{
-		`SELECT "a" FROM ONLY "public"."m" WHERE (SELECT CASE`, "count(*) = 2 THEN", "unnest('{2,6}'::pg_catalog.oid[]), pg_catalog.unnest('{rulev,rulew}'::text[])",
+		`SELECT "a" FROM ONLY "public"."m" WHERE (SELECT CASE`, "count(*) = 2 THEN", "unnest('{2,6}'::pg_catalog.oid[]), pg_catalog.unnest('{rulev 702,rulew 701}'::text[])",
 		"i.inhrelid = ANY ('{1,2,3,4,6,31,32}'::pg_catalog.oid[]) AND i.inhparent <> ALL ('{1,2,3,4,6,31,32}'::pg_catalog.oid[])",
 		"c.oid = ANY ('{4}'::pg_catalog.oid[]) AND c.relfilenode <> pg_catalog.pg_relation_filenode(c.oid)", "unnest('{31}'::pg_catalog.oid[]) AS part", "ARRAY[7]",
 	} {
@@ -101,7 +101,9 @@ func TestCopiesAreDoubted(t *testing.T) {
 		change         func(all map[string]*catalog.ReadableRelation)
 		wrong, doubted bool
 	}{
-		"the view under it": {func(all map[string]*catalog.ReadableRelation) { all["v"].Definition = "SELECT b AS a FROM t" }, true, true},
+		"the view under it":             {func(all map[string]*catalog.ReadableRelation) { all["v"].Definition = "SELECT b AS a FROM t" }, true, true},
+		"the same query again under it": {func(all map[string]*catalog.ReadableRelation) { all["w"].Made = "703" }, true, true},
+		"a foreign table":               {func(all map[string]*catalog.ReadableRelation) { all["t"].Foreign = true }, true, true},
 		"a partition": {func(all map[string]*catalog.ReadableRelation) {
 			all["p"].Parts = []catalog.ReadablePart{{OID: 31, Numbers: []int16{8}}}
 		}, true, true},
@@ -135,6 +137,15 @@ func TestCopiesAreDoubted(t *testing.T) {
 	p.stored[catalog.Name{Schema: "public", Relation: "m"}].accepted.Doubted = true
 	if plan := planned(p, "m", func(map[string]*catalog.ReadableRelation) {}); !strings.Contains(plan.problem, "may hold rows from then") || !plan.accepted.Doubted {
 		t.Errorf("a doubt ends by itself: %q", plan.problem)
+	}
+	plain := p.readables[catalog.Name{Schema: "public", Relation: "v"}]
+	plain.Kind = catalog.KindView
+	accepted := catalog.IdentityOf(plain, p.readables)
+	inner := p.readables[catalog.Name{Schema: "public", Relation: "w"}]
+	inner.Made, plain.Made = "704", "704"
+	p.readables[inner.Name] = inner
+	if changes := accepted.Changes(catalog.IdentityOf(plain, p.readables)); len(changes) > 0 {
+		t.Errorf("a view that holds no copies, and has the same query again, differs: %q", changes)
 	}
 	over := catalog.View{OID: 5, Name: catalog.Name{Schema: "public", Relation: "o"}, Kind: catalog.KindView, Listed: true}
 	p.accepts("o")
