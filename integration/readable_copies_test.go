@@ -230,3 +230,34 @@ func TestCopiesFilledBySystem(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubtsOutlastTheList takes a materialized view whose source has changed off the list, and lists
+// it again: its rows may be those of the change still.
+func TestDoubtsOutlastTheList(t *testing.T) {
+	t.Parallel()
+	s := ready(t, copiedSite())
+	s.becomes(t, "served at first", "again", "")
+	execute(t, connect(t, s.admin), `BEGIN; CREATE OR REPLACE VIEW named AS SELECT name AS code, age::text AS name FROM people;
+		REFRESH MATERIALIZED VIEW copied; REFRESH MATERIALIZED VIEW again; CREATE OR REPLACE VIEW named AS SELECT code, name FROM regions; COMMIT`, pgx.QueryExecModeSimpleProtocol)
+	s.becomes(t, "refused", "again", "55000")
+	doubted := func() bool {
+		out := s.kproxy(t, "status").stdout
+		return strings.Contains(out, "readable public.again is withdrawn")
+	}
+	eventually(t, "it is noted", doubted)
+	before := contents(t, s.config)
+	s.write(t, "kproxy.yaml", strings.Replace(before, "public.again, ", "", 1))
+	s.kproxy(t, "reload").must(t)
+	eventually(t, "it is off the list", func() bool {
+		_, err := s.attempt(t, "SELECT count(*) > 0 FROM again")
+		return err != nil && strings.Contains(err.Error(), "42501")
+	})
+	s.write(t, "kproxy.yaml", before)
+	s.kproxy(t, "setup", "--admin-url", s.admin).must(t)
+	s.kproxy(t, "reload").must(t)
+	eventually(t, "it is withdrawn again", doubted)
+	s.becomes(t, "refused still", "again", "55000")
+	execute(t, connect(t, s.admin), "REFRESH MATERIALIZED VIEW copied; REFRESH MATERIALIZED VIEW again", pgx.QueryExecModeSimpleProtocol)
+	s.kproxy(t, "accept", "--yes", "copied", "again").must(t)
+	s.becomes(t, "served when it was accepted", "again", "")
+}

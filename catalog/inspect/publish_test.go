@@ -148,7 +148,9 @@ func TestValuesOfPeopleAreTheServers(t *testing.T) {
 	kind := catalog.People{
 		Kind: "person", Root: root, Key: []string{"id"}, Knows: catalog.Knowledge{All: true}, Tables: []catalog.PeopleTable{{Table: typed, Person: []string{"id"}}},
 		Constraints: []privacy.Spec{
-			alpha("public.typed.cost", 0.5, "10.5"), {Model: privacy.K, K: 2}, alpha("public.persons.height", 0.5, "+180"),
+			alpha("public.typed.cost", 0.5, "10.5"),
+			{Model: privacy.K, K: 2},
+			alpha("public.persons.height", 0.5, "+180"),
 			alpha("public.typed.int4", 0.5, "05"), alpha("public.typed.cost", 0.6, "1e1"), alpha("public.typed.date", 0.5, "2024-1-1"),
 		},
 	}

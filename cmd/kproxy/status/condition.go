@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
@@ -71,12 +72,12 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 	case of.withheld != "":
 		// The text does not depend on the figures. For a guarded table, it does not say whether
 		// there are records either: readers would learn when the first one came.
-		why := "Its records cannot meet its constraints at the moment (%v)."
+		why := "Its records cannot meet its constraints at the moment (%s)."
 		if policy.Updates.Mode == catalog.Guarded {
-			why = "It has too few records so far, or these cannot meet its constraints (%v)."
+			why = "It has too few records so far, or these cannot meet its constraints (%s)."
 		}
 		return Condition{
-			State: state.Withheld, told: fmt.Sprintf(why, policy.Constraints),
+			State: state.Withheld, told: fmt.Sprintf(why, listed(policy.Constraints)),
 			Problem: "nothing of it can be published: " + strings.ReplaceAll(of.withheld, "\n", "; "),
 			fix:     fixWithheld(policy.Table, of.expired),
 		}
@@ -118,4 +119,12 @@ func Conditions(policy catalog.Policy, status ksync.Status, broken map[catalog.N
 		conditions[t.Table] = conditionOf(t, of)
 	}
 	return conditions
+}
+
+func listed(constraints []privacy.Spec) string {
+	texts := make([]string, len(constraints))
+	for i, c := range constraints {
+		texts[i] = c.String()
+	}
+	return strings.Join(texts, ", ")
 }
