@@ -93,6 +93,18 @@ func textConstant(n *pg.Node) (string, bool) {
 	return stringConstant(n)
 }
 
+// constantAt is where a constant stands, at which PostgreSQL points when it names nothing; or the
+// location of what it is in, where the constant was put there.
+func constantAt(n *pg.Node, location int32) int32 {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().GetArg()
+	}
+	if at := clientLocation(n.GetAConst().GetLocation()); at > 0 {
+		return at
+	}
+	return location
+}
+
 // setText replaces the text of a constant.
 func setText(n *pg.Node, text string) {
 	mark(n.GetAConst())

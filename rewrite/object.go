@@ -127,18 +127,6 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 	return nil
 }
 
-// constantAt is where a constant stands, at which PostgreSQL points when it names nothing; or the
-// location of what it is in, where the constant was put there.
-func constantAt(n *pg.Node, location int32) int32 {
-	for n.GetTypeCast() != nil {
-		n = n.GetTypeCast().GetArg()
-	}
-	if at := clientLocation(n.GetAConst().GetLocation()); at > 0 {
-		return at
-	}
-	return location
-}
-
 // objects replaces node, a cast of the checked arg to an array of such a type, by the
 // objects' names: pg_proc.proargtypes::regtype[]::text[]. It does so only where they are
 // shown, and only for OIDs of types, which tools ask for: names would have to be
