@@ -249,6 +249,9 @@ func TestFrozenStreamIsStale(t *testing.T) {
 		if status, text := get(t, metrics, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "recent enough") {
 			t.Errorf("%s: /readyz says %d %s", name, status, text)
 		}
+		if out := s.kproxy(t, "status"); out.code != 3 || !strings.Contains(out.stdout, "serves no new session: ") {
+			t.Errorf("%s: status ends with %d and says\n%s%s", name, out.code, out.stdout, out.stderr)
+		}
 		thaw()
 	}
 	eventually(t, "readers see all", func() bool { n, refused := answered(); return refused == "" && n == count })

@@ -264,6 +264,12 @@ var shop = schema{"shop", []relation{
 		{"price", "numeric", "-", money, false, ""},
 		{"weight", "numeric", "-", money, false, ""},
 	}},
+	{"scores", leftOut, 900, []field{ // whose customers no key and no other column tells of
+		{"vid", "integer", "-", serial(1), true, ""},
+		{"customer_no", "integer", "-", of(400), false, ""},
+		{"height", "integer", "-", number(150, 200), false, ""},
+		{"chronic", "boolean", "-", one("t", "f"), false, ""},
+	}},
 	{"stores", leftOut, 20, []field{
 		{"store_id", "integer", "-", serial(1), true, ""},
 		{"street", "text", "-", street, false, ""},

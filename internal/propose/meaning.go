@@ -100,6 +100,15 @@ func namesPersons(table string) bool {
 	return len(words) > 0 && isOf(words[len(words)-1], persons)
 }
 
+// refersToPersons says whether a column's name is that of a person, or of what tells persons apart.
+func refersToPersons(column string) bool {
+	words := split(column)
+	for len(words) > 1 && isOf(words[len(words)-1], identifiers) {
+		words = words[:len(words)-1]
+	}
+	return len(words) > 0 && isOf(words[len(words)-1], persons)
+}
+
 // namesBodies says the same of firms, and of other things that have names and addresses.
 func namesBodies(table string) bool {
 	words := split(table)

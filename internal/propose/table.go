@@ -146,6 +146,8 @@ func (f *finding) doubt(c Column, n counts, concept *concept) {
 		f.unsafe = fmt.Sprintf("column %s is of type %s, which can hold anything", c.Name, c.Type)
 	case textual && isActor(c.Name) && !isQualified(c.Name):
 		f.unsafe = fmt.Sprintf("column %s may name who did something", c.Name)
+	case refersToPersons(c.Name) && !isQualified(c.Name):
+		f.unsafe = fmt.Sprintf("column %s may say whom a record is about", c.Name)
 	case textual && n.distinct > 0 && (50*pattern.Within(n.values()) >= n.distinct):
 		f.unsafe = fmt.Sprintf("column %s has e-mail addresses or phone numbers in its texts", c.Name)
 	case textual && n.distinct >= 5 && 20*namesAmong(n.values()) >= 1 && (concept == nil || concept.meaning == direct):

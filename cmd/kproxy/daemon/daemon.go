@@ -190,7 +190,7 @@ func (d *Daemon) answerer() *processes.Answerer {
 	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
 		Count: func() processes.Clients {
-			return processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused}
+			return processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Unready: d.unready()}
 		},
 		Reload: func(ctx context.Context, q processes.Question) (o processes.Outcome) {
 			d.do(ctx, func(ctx context.Context) { o = d.reload(ctx, q) })

@@ -71,6 +71,8 @@ type Clients struct {
 	Unserved []string `json:"unserved"`
 	// Refused says why the process may not apply changes under its policy. It is empty if it may.
 	Refused string `json:"refused,omitempty"`
+	// Unready says why a new session would not be served. It is empty where it would.
+	Unready string `json:"unready,omitempty"`
 }
 
 // serverName is the application_name of the connection on which a process listens, and

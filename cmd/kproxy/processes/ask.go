@@ -20,8 +20,9 @@ import (
 // presenceInterval is how often Ask checks for processes that have ended without an answer.
 const presenceInterval = time.Second
 
-// countTimeout bounds the time that processes have to count their clients.
-const countTimeout = 2 * time.Second
+// countTimeout bounds the time that processes have to count their clients, and to try whether a new
+// one would be served.
+const countTimeout = 5 * time.Second
 
 // AskReload asks every process on the configuration's slot to read its own configuration file
 // again or, with try, what that would change. It returns the answers in the order in which they

@@ -31,6 +31,9 @@ func (s Status) needs(c config.Replication) []state.Need {
 		if c.Refused != "" {
 			need(fmt.Sprintf("kproxy (%s) does not apply: %s", c.Process, c.Refused), ksync.FixPolicyRefused)
 		}
+		if c.Unready != "" {
+			need(fmt.Sprintf("kproxy (%s) serves no new session: %s", c.Process, c.Unready), "see its log, and whether the servers of upstream.reader answer and keep up; /readyz says the same")
+		}
 	}
 	for _, t := range s.Tables {
 		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && t.Records > 0 {
