@@ -1,13 +1,13 @@
 package metamorphic
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // comparison is of what readers see of two worlds.
@@ -47,11 +47,20 @@ func digestOf(o observable, answer []byte) digest {
 	return digest(sum[:16])
 }
 
-// digests asks a world for everything on the list.
-func digests(ctx context.Context, url string, list []observable) ([]digest, error) {
+// digests asks a world for everything on the list, and logs how far it is with a long one.
+func digests(t *testing.T, url string, list []observable) ([]digest, error) {
 	found := make([]digest, len(list))
-	return found, ask(ctx, url, list, func(i int, answer []byte) { found[i] = digestOf(list[i], answer) })
+	began := time.Now()
+	return found, ask(t.Context(), url, list, func(i int, answer []byte) {
+		found[i] = digestOf(list[i], answer)
+		if i > 0 && i%progressed == 0 {
+			t.Logf("%d of %d observables are tried after %v", i, len(list), time.Since(began).Round(time.Second))
+		}
+	})
 }
+
+// progressed is after how many observables the log says so.
+const progressed = 20_000
 
 // differences compares the right world, as it is now, with the left one.
 func (c *comparison) differences(t *testing.T) []difference {
@@ -60,9 +69,9 @@ func (c *comparison) differences(t *testing.T) []difference {
 	var errs [2]error
 	var group sync.WaitGroup
 	if c.base == nil {
-		group.Go(func() { c.base, errs[0] = digests(t.Context(), c.leftURL, c.list) })
+		group.Go(func() { c.base, errs[0] = digests(t, c.leftURL, c.list) })
 	}
-	group.Go(func() { right, errs[1] = digests(t.Context(), c.rightURL, c.list) })
+	group.Go(func() { right, errs[1] = digests(t, c.rightURL, c.list) })
 	group.Wait()
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
