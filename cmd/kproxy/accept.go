@@ -28,11 +28,12 @@ An accepted immediate table is published afresh. An accepted guarded table keeps
 lineage if its release stays the same. Otherwise it also needs 'kproxy rebuild TABLE
 --new-lineage', since readers who kept the old classes can compare them.
 
-A readable relation, or a listed view, is accepted when it is first served. It is refused to
-readers when its name comes to stand for another relation, its columns have other names or
-types, composite types in it or under it have other fields, or a view has another definition,
-until the change is reverted, or accepted here. Columns that were added since are left out
-until then, including those of tables of which a view shows whole rows.
+A readable relation is accepted when it is first served; so is a listed view, but for one over
+protected tables, which is published from what these publish, whatever its definition. It is
+refused to readers when its name comes to stand for another relation, its columns have other
+names or types, composite types in it or under it have other fields, or a view has another
+definition, until the change is reverted, or accepted here. Columns that were added since are
+left out until then, including those of tables of which a view shows whole rows.
 
 A function that the configuration lists is accepted when it is first served, too. If it gets
 another definition or another owner, or another function gets its name, it cannot be called
