@@ -57,9 +57,11 @@ func TestSetupNeverGrantsRawRows(t *testing.T) {
 		CREATE FUNCTION s.ages() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER AS 'SELECT age FROM public.patients';
 		CREATE VIEW s.called AS SELECT * FROM s.ages(); CREATE VIEW s.called2 AS SELECT * FROM s.called;
 		CREATE MATERIALIZED VIEW s.filled AS SELECT * FROM s.ages();
+		CREATE MATERIALIZED VIEW s.stats AS SELECT attname::text FROM pg_stats; CREATE SEQUENCE s.numbers; CREATE VIEW public.last AS SELECT last_value FROM s.numbers; CREATE MATERIALIZED VIEW s.counted AS SELECT * FROM public.last;
+		CREATE FUNCTION s.asks() RETURNS int LANGUAGE sql VOLATILE AS 'SELECT max(age) FROM public.patients'; ALTER EXTENSION postgres_fdw ADD FUNCTION s.asks(); CREATE MATERIALIZED VIEW s.asked AS SELECT s.asks();
 		CREATE VIEW s.beds AS SELECT beds FROM wards; CREATE MATERIALIZED VIEW s.bedcopy AS SELECT * FROM s.beds`)
 	in.Policy.Tables = append(in.Policy.Tables, catalog.TablePolicy{Table: named("s", "person")[0]}, catalog.TablePolicy{Table: named("s", "root")[0]})
-	raw := named("s", "parent", "child", "part", "leaf", "far", "copy", "copy2", "copy3", "copy4", "called", "called2", "filled")
+	raw := named("s", "parent", "child", "part", "leaf", "far", "copy", "copy2", "copy3", "copy4", "called", "called2", "filled", "stats", "counted", "asked")
 	views := named("s", "view", "over")
 	open := named("s", "sibling", "beds", "bedcopy")
 	in.Policy.Readable = slices.Concat(in.Policy.Readable, raw, views, open)
@@ -87,6 +89,17 @@ func TestSetupNeverGrantsRawRows(t *testing.T) {
 		if got := granted(); got != want {
 			t.Errorf("after grants by hand, the reader reads %s, want %s", got, want)
 		}
+	}
+	// What is not listed any more is not marked any more.
+	in.Policy.Readable = slices.DeleteFunc(in.Policy.Readable, func(name catalog.Name) bool { return name.Relation == "bedcopy" })
+	apply(t, admin, in)
+	if got := granted(); got != "s.beds s.sibling" {
+		t.Errorf("with one taken off the list, the reader reads %s", got)
+	}
+	in.Policy.Readable = nil
+	apply(t, admin, in)
+	if got := text(t, admin, "SELECT count(*)::text FROM pg_class WHERE relnamespace IN ('s'::regnamespace, 'public'::regnamespace) AND has_table_privilege('"+in.Reader.Name+"', oid, 'REFERENCES')"); got != "0" {
+		t.Errorf("with nothing listed, the reader has REFERENCES on %s relations", got)
 	}
 }
 
