@@ -207,10 +207,11 @@ func TestCopiesFilledBySystem(t *testing.T) {
 			CREATE MATERIALIZED VIEW extended AS SELECT asks(name) AS common FROM regions;
 			CREATE FOREIGN DATA WRAPPER away; CREATE SERVER away FOREIGN DATA WRAPPER away; CREATE FOREIGN TABLE remote (name text) SERVER away; CREATE VIEW distant AS SELECT name FROM remote;
 			CREATE MATERIALIZED VIEW fetched AS SELECT name AS common FROM distant WITH NO DATA;
+			CREATE MATERIALIZED VIEW sized AS SELECT pg_table_size('people')::text AS common FROM regions;
 			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`)
 		return err
 	}
-	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.stats, public.above, public.under, public.roles, public.asked, public.plain, public.counted, public.toasted, public.extended, public.fetched]", 1)
+	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.stats, public.above, public.under, public.roles, public.asked, public.plain, public.counted, public.toasted, public.extended, public.fetched, public.sized]", 1)
 	s := ready(t, o)
 	eventually(t, "plain is served", func() bool {
 		found, err := s.attempt(t, "SELECT count(*) > 0 FROM plain WHERE common <> '' AND n > 0")
@@ -218,7 +219,7 @@ func TestCopiesFilledBySystem(t *testing.T) {
 	})
 	for relation, by := range map[string]string{
 		"stats": "from pg_catalog.pg_stats", "under": "from pg_catalog.pg_statistic", "above": "from pg_catalog.pg_statistic", "roles": "from pg_catalog.pg_authid", "asked": "by pg_catalog.query_to_xml",
-		"counted": "from public.numbers", "toasted": "from pg_toast.pg_toast_", "extended": "by public.asks(text)", "fetched": "from public.remote",
+		"counted": "from public.numbers", "toasted": "from pg_toast.pg_toast_", "extended": "by public.asks(text)", "fetched": "from public.remote", "sized": "by pg_catalog.pg_table_size",
 	} {
 		if _, err := s.attempt(t, "SELECT count(common) > 0 FROM "+relation); err == nil {
 			t.Errorf("%s is served", relation)

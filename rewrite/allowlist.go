@@ -30,8 +30,11 @@ var (
 		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UPDATE VACUUM`)
 )
 
-// IsAllowed says whether clients may call PostgreSQL's functions of the name.
-func IsAllowed(function string) bool { return allowedFunctions[function] }
+// OnlyComputes says whether clients may call PostgreSQL's functions of the name as they are, with
+// whatever arguments: what they return is no news of the database.
+func OnlyComputes(function string) bool {
+	return allowedFunctions[function] && specials[function] == nil
+}
 
 // words reads a list of names; # begins a comment.
 func words(text string) map[string]bool {

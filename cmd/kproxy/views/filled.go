@@ -85,7 +85,7 @@ func fills(r catalog.ReadableRelation) *unreadable {
 		return &unreadable{what: "is filled from " + r.SystemReads[0] + ", which may tell of protected tables", fix: fixFilledBySystem}
 	}
 	for _, function := range r.SystemCalls {
-		if !rewrite.IsAllowed(function) {
+		if !rewrite.OnlyComputes(function) {
 			return &unreadable{what: "is filled by pg_catalog." + function + ", which may read whatever the owner of the materialized view may", fix: fixFilledBySystem}
 		}
 	}

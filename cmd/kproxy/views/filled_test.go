@@ -180,9 +180,10 @@ func TestCopiesFilledBySystem(t *testing.T) {
 	t.Parallel()
 	for _, relation := range []string{"m", "v", "w"} {
 		for wrong, fill := range map[string]func(r *catalog.ReadableRelation){
-			"is filled from pg_catalog.pg_stats": func(r *catalog.ReadableRelation) { r.SystemReads = []string{"pg_catalog.pg_stats"} },
-			"is filled by pg_catalog.lo_get":     func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"date_trunc", "lo_get"} },
-			"is filled by pg_catalog.nextval":    func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"nextval"} },
+			"is filled from pg_catalog.pg_stats":    func(r *catalog.ReadableRelation) { r.SystemReads = []string{"pg_catalog.pg_stats"} },
+			"is filled by pg_catalog.lo_get":        func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"date_trunc", "lo_get"} },
+			"is filled by pg_catalog.pg_table_size": func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"now", "pg_table_size"} },
+			"is filled by pg_catalog.nextval":       func(r *catalog.ReadableRelation) { r.SystemCalls = []string{"nextval"} },
 		} {
 			p := filledPlanner()
 			for _, of := range []string{"m", "o"} {

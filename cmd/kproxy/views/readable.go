@@ -19,7 +19,7 @@ const fixRaw = "take it off readable, or detach it from what is protected; if it
 const fixFilled = "fill a table with what analysts may read, and list that; or, if the function reads no table, declare it IMMUTABLE and run 'kproxy setup'; or take it off readable"
 
 // fixFilledBySystem is what mends one that PostgreSQL's own catalogs or functions fill.
-const fixFilledBySystem = "fill it from tables alone, by functions that clients may call; or take it off readable"
+const fixFilledBySystem = "fill it from tables alone, by functions that only compute; or take it off readable"
 
 // planReadables plans the stand-ins of the listed relations that are not views over
 // protected tables. A stand-in is a view of kproxy's own: it has no system columns, which
