@@ -179,7 +179,9 @@ BEGIN
   FOR listed IN
     WITH RECURSIVE calls(oid, definer, reading) AS (
       -- Views that call what runs with other rights than the session's, or may read tables.
-      SELECT r.ev_class, pg_catalog.bool_or(f.prosecdef), pg_catalog.bool_or(f.oid >= 16384 AND f.provolatile <> 'i')
+      SELECT r.ev_class, pg_catalog.bool_or(f.prosecdef), pg_catalog.bool_or(f.oid >= 16384 AND f.provolatile <> 'i' AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend e WHERE e.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND e.objid = f.oid
+          AND e.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass))
       FROM pg_catalog.pg_rewrite r
       JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
       LEFT JOIN pg_catalog.pg_operator o ON d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND o.oid = d.refobjid
@@ -188,12 +190,6 @@ BEGIN
       GROUP BY r.ev_class
     ), reading(oid) AS (
       SELECT calls.oid FROM calls WHERE calls.reading
-      UNION
-      -- Views that read what is no table, or PostgreSQL's own: their rules alone name that.
-      SELECT r.ev_class FROM pg_catalog.pg_rewrite r
-      CROSS JOIN LATERAL pg_catalog.regexp_matches(r.ev_action::text, ':relid (\d+)', 'g') AS named(number)
-      JOIN pg_catalog.pg_class s ON s.oid = named.number[1]::pg_catalog.oid
-      WHERE r.ev_type = '1' AND r.ev_class >= 16384 AND (s.oid < 16384 OR s.relkind NOT IN ('r', 'p', 'v', 'm'))
       UNION
       SELECT r.ev_class FROM reading
       JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = reading.oid
@@ -245,9 +241,9 @@ BEGIN
          OR pg_catalog.has_table_privilege('kproxy_reader', listed.oid, 'DELETE, TRUNCATE, TRIGGER') THEN
         EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
       END IF;
-      RAISE WARNING 'readable %: it shows rows of protected tables as they are, or may do so, and is not granted', listed.written
+      RAISE WARNING 'readable %: it shows rows of protected tables as they are, and is not granted', listed.written
         USING HINT = CASE listed.kind
-          WHEN 'm' THEN 'Fill it from tables alone, or write it as a view, or take it off readable.'
+          WHEN 'm' THEN 'Write it as a view, which is published from what the tables publish, or take it off readable.'
           WHEN 'v' THEN 'It calls a function that runs with other rights than the session''s: write it without, or take it off readable.'
           ELSE 'Take it off readable: analysts read the protected table.' END;
       CONTINUE;
