@@ -1,10 +1,12 @@
 package integration
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // attachedSite has protected tables to which readable relations, and what those read, can be
@@ -71,7 +73,16 @@ func TestReadableIsAttached(t *testing.T) {
 				execute(t, older, sql)
 			}
 			// Rows that are written as frozen are there for older snapshots, too.
-			run("BEGIN", "TRUNCATE "+c.table, c.attach, "COPY "+c.table+" FROM PROGRAM 'printf \"1\\t21\\tqvzcanary\\t1\\n\"' (FREEZE)", "COMMIT")
+			attach := strings.Join([]string{"BEGIN", "TRUNCATE " + c.table, c.attach, "COPY " + c.table + " FROM PROGRAM 'printf \"1\\t21\\tqvzcanary\\t1\\n\"' (FREEZE)", "COMMIT"}, "; ")
+			eventually(t, "it is attached", func() bool { // readers hold locks in another order
+				_, err := admin.Exec(t.Context(), attach, pgx.QueryExecModeSimpleProtocol)
+				if deadlock := (*pgconn.PgError)(nil); err != nil && (!errors.As(err, &deadlock) || deadlock.Code != "40P01") {
+					t.Fatal(err)
+				} else if err != nil {
+					execute(t, admin, "ROLLBACK")
+				}
+				return err == nil
+			})
 			run("INSERT INTO "+c.table+" VALUES (2, 22, 'qvzcanary', 1)", c.fill)
 			var texts []string
 			rows, err := older.Query(t.Context(), "SELECT t::text FROM "+relation+" t")

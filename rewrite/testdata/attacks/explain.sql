@@ -144,5 +144,8 @@ EXPLAIN ANALYZE SELECT count(*) FROM pg_class
 -- refused 42
 EXPLAIN (ANALYZE, COSTS off) SELECT 'codes'::regclass
 
--- allowed
+-- refused 42
 EXPLAIN (ANALYZE, BUFFERS off, WAL false, TIMING 0, FORMAT json) SELECT * FROM codes
+
+-- allowed
+EXPLAIN (ANALYZE, BUFFERS off, WAL false, TIMING 0, FORMAT json) SELECT * FROM people
