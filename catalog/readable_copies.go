@@ -14,7 +14,8 @@ func (i Identity) Copies() bool {
 }
 
 // Refills says whether a materialized view would be filled with something else than was accepted,
-// or may have been for a time: by a view under it with another definition, a part with other columns, types with other values
+// or may have been for a time: by a view under it with another definition, a part with other columns,
+// types with other values
 // or whole rows with more. Other names alone are none of these, but for those in views.
 func (i Identity) Refills(now Identity) bool {
 	if len(i.addedToCopies(now)) > 0 || len(i.redefinedInCopies(now)) > 0 || len(TypeChanges(i.AllTypes(), now.AllTypes())) > 0 {
@@ -58,18 +59,18 @@ func (i Identity) addedToCopies(now Identity) []string {
 // redefinedInCopies are the views that materialized views are filled from and that were given a
 // query since, be it the one that they had before: in the meantime nobody may have looked, and the
 // materialized view may have been refreshed.
-func (i Identity) redefinedInCopies(now Identity) []string {
-	return i.redefined(now, i.Kind == string(KindMaterializedView))
-}
+func (i Identity) redefinedInCopies(now Identity) []string { return i.redefined(now, false) }
 
+// redefined is likewise; filled says that the relation is read when a materialized view is filled.
 func (i Identity) redefined(now Identity, filled bool) []string {
+	filled = filled || i.Kind == string(KindMaterializedView)
 	var redefined []string
 	for name, before := range i.Reads {
 		there := now.Reads[name]
 		if filled && before.Kind == string(KindView) && before.OID == there.OID && before.Made != "" && there.Made != "" && before.Made != there.Made {
 			redefined = append(redefined, "of "+name+", which it reads: it was given a query since, if only the same again, and what was copied in between is not known")
 		}
-		for _, more := range before.redefined(there, filled || before.Kind == string(KindMaterializedView)) {
+		for _, more := range before.redefined(there, filled) {
 			redefined = append(redefined, "of "+name+", which it reads: "+more)
 		}
 	}

@@ -32,6 +32,20 @@ readable: [public.regions, public.copied, public.again, public.shown, public.tol
 `)
 }
 
+// with is the site with more relations, some of them listed.
+func (o siteOptions) with(sql string, listed ...string) siteOptions {
+	load := o.load
+	o.load = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := load(ctx, conn); err != nil {
+			return err
+		}
+		_, err := conn.Exec(ctx, sql)
+		return err
+	}
+	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public."+strings.Join(listed, ", public.")+"]", 1)
+	return o
+}
+
 // TestCopiesAreFilledAsAccepted has views and partitions under materialized views change before
 // these are refreshed. Nobody reads what they are filled with then, at any moment and under a
 // snapshot from before, and they are refused until that is accepted: what there was before
@@ -144,20 +158,10 @@ func textsOf(t *testing.T, conn *pgx.Conn, relation string) ([]string, error) {
 // the moment on at which the function may read tables, and no setup helps.
 func TestCopiesFilledByFunctions(t *testing.T) {
 	t.Parallel()
-	o := copiedSite()
-	load := o.load
-	o.load = func(ctx context.Context, conn *pgx.Conn) error {
-		if err := load(ctx, conn); err != nil {
-			return err
-		}
-		_, err := conn.Exec(ctx, `CREATE FUNCTION upper_of(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)';
+	s := ready(t, copiedSite().with(`CREATE FUNCTION upper_of(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)';
 			CREATE FUNCTION named_of(text) RETURNS text LANGUAGE sql STABLE AS 'SELECT max(name) FROM people WHERE name > $1';
 			CREATE VIEW uppers AS SELECT upper_of(name) AS name FROM regions;
-			CREATE MATERIALIZED VIEW filled AS SELECT name FROM uppers; CREATE MATERIALIZED VIEW found AS SELECT named_of(name) AS name FROM regions`)
-		return err
-	}
-	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.filled, public.found]", 1)
-	s := ready(t, o)
+			CREATE MATERIALIZED VIEW filled AS SELECT name FROM uppers; CREATE MATERIALIZED VIEW found AS SELECT named_of(name) AS name FROM regions`, "filled", "found"))
 	const filled = "is filled by public.named_of(text)"
 	for _, command := range []string{"check", "status"} {
 		out := s.kproxy(t, command)
@@ -189,13 +193,7 @@ func TestCopiesFilledByFunctions(t *testing.T) {
 // tell the superuser who fills them. They are refused with all over them; what clients may call fills others.
 func TestCopiesFilledBySystem(t *testing.T) {
 	t.Parallel()
-	o := copiedSite()
-	load := o.load
-	o.load = func(ctx context.Context, conn *pgx.Conn) error {
-		if err := load(ctx, conn); err != nil {
-			return err
-		}
-		_, err := conn.Exec(ctx, `ANALYZE people; CREATE VIEW statistic AS SELECT starelid, stavalues1::text AS common FROM pg_statistic;
+	s := ready(t, copiedSite().with(`ANALYZE people; CREATE VIEW statistic AS SELECT starelid, stavalues1::text AS common FROM pg_statistic;
 			CREATE MATERIALIZED VIEW stats AS SELECT attname::text AS name, most_common_vals::text AS common FROM pg_stats;
 			CREATE MATERIALIZED VIEW under AS SELECT common FROM statistic;
 			CREATE VIEW above AS SELECT common FROM under;
@@ -208,11 +206,7 @@ func TestCopiesFilledBySystem(t *testing.T) {
 			CREATE FOREIGN DATA WRAPPER away; CREATE SERVER away FOREIGN DATA WRAPPER away; CREATE FOREIGN TABLE remote (name text) SERVER away; CREATE VIEW distant AS SELECT name FROM remote;
 			CREATE MATERIALIZED VIEW fetched AS SELECT name AS common FROM distant WITH NO DATA;
 			CREATE MATERIALIZED VIEW sized AS SELECT pg_table_size(name::regclass)::text AS common FROM regions WITH NO DATA;
-			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`)
-		return err
-	}
-	o.tables = strings.Replace(o.tables, "public.documents]", "public.documents, public.stats, public.above, public.under, public.roles, public.asked, public.plain, public.counted, public.toasted, public.extended, public.fetched, public.sized]", 1)
-	s := ready(t, o)
+			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`, "stats", "above", "under", "roles", "asked", "plain", "counted", "toasted", "extended", "fetched", "sized"))
 	eventually(t, "plain is served", func() bool {
 		found, err := s.attempt(t, "SELECT count(*) > 0 FROM plain WHERE common <> '' AND n > 0")
 		return err == nil && found
