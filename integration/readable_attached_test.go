@@ -74,15 +74,7 @@ func TestReadableIsAttached(t *testing.T) {
 			}
 			// Rows that are written as frozen are there for older snapshots, too.
 			attach := strings.Join([]string{"BEGIN", "TRUNCATE " + c.table, c.attach, "COPY " + c.table + " FROM PROGRAM 'printf \"1\\t21\\tqvzcanary\\t1\\n\"' (FREEZE)", "COMMIT"}, "; ")
-			eventually(t, "it is attached", func() bool { // readers hold locks in another order
-				_, err := admin.Exec(t.Context(), attach, pgx.QueryExecModeSimpleProtocol)
-				if deadlock := (*pgconn.PgError)(nil); err != nil && (!errors.As(err, &deadlock) || deadlock.Code != "40P01") {
-					t.Fatal(err)
-				} else if err != nil {
-					execute(t, admin, "ROLLBACK")
-				}
-				return err == nil
-			})
+			executeDespiteDeadlocks(t, admin, attach)
 			run("INSERT INTO "+c.table+" VALUES (2, 22, 'qvzcanary', 1)", c.fill)
 			var texts []string
 			rows, err := older.Query(t.Context(), "SELECT t::text FROM "+relation+" t")
@@ -124,4 +116,19 @@ func TestReadableIsAttached(t *testing.T) {
 			served(relation)
 		})
 	}
+}
+
+// executeDespiteDeadlocks executes statements until they are not the victim of a deadlock: readers
+// hold locks in another order.
+func executeDespiteDeadlocks(t *testing.T, conn *pgx.Conn, sql string) {
+	t.Helper()
+	eventually(t, "there is no deadlock", func() bool {
+		_, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
+		if deadlock := (*pgconn.PgError)(nil); err != nil && (!errors.As(err, &deadlock) || deadlock.Code != "40P01") {
+			t.Fatal(err)
+		} else if err != nil {
+			execute(t, conn, "ROLLBACK")
+		}
+		return err == nil
+	})
 }
