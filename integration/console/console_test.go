@@ -17,8 +17,8 @@ import (
 // screens is where pictures are left to be looked at.
 const screens = "../../bin/screens"
 
-// patience bounds what the browser does.
-const patience = 4 * time.Minute
+// patience bounds what the browser does, which takes a minute where nothing else runs.
+const patience = 20 * time.Minute
 
 // demonstration is the `kproxy demo` whose console is tried.
 type demonstration struct{ *rig.Demonstration }

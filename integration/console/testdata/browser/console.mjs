@@ -13,6 +13,9 @@ const origin = new URL(CONSOLE).origin;
 const table = process.env.TABLE ?? "public.patients";
 mkdirSync(SHOTS, { recursive: true });
 
+// patience is in milliseconds, for machines that run much else.
+const patience = 180000;
+
 let wrong = 0;
 function check(held, what) {
   if (held) return;
@@ -62,7 +65,11 @@ async function holdsNothingRaw(page, what) {
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 // The policy of the pages lets no test's script in either; bypassing it is the browser's own.
-const context = (more) => browser.newContext({ viewport: desktop, bypassCSP: true, ...more });
+async function context(more) {
+  const ctx = await browser.newContext({ viewport: desktop, bypassCSP: true, ...more });
+  ctx.setDefaultTimeout(patience);
+  return ctx;
+}
 
 // Strangers are sent to the login, and wrong passwords are told.
 {
@@ -92,7 +99,7 @@ const context = (more) => browser.newContext({ viewport: desktop, bypassCSP: tru
   await page.getByLabel("Records in the sample").fill(process.env.SAMPLE ?? "500");
   for (const method of (process.env.METHODS ?? "hilbert").split(",")) await page.getByLabel(method, { exact: true }).check();
   await page.getByRole("button", { name: "Measure" }).click();
-  await page.getByRole("heading", { name: "Outcome" }).waitFor({ timeout: 60000 });
+  await page.getByRole("heading", { name: "Outcome" }).waitFor();
   check(await page.locator("figure.chart").count() === 2, "a trial shows no curves");
   check(await page.getByText("in force").count() > 0, "nothing marks what is in force");
   await page.context().close();
@@ -191,7 +198,7 @@ for (const [look, more, rules] of [["light", { colorScheme: "light" }, all], ["d
   await login(page);
   const shown = () => page.locator("footer time").getAttribute("datetime");
   const before = await shown();
-  await page.waitForFunction((old) => document.querySelector("footer time").dateTime !== old, before, { timeout: 40000 }).catch(() => check(false, "the figures stay as they were"));
+  await page.waitForFunction((old) => document.querySelector("footer time").dateTime !== old, before, { timeout: patience }).catch(() => check(false, "the figures stay as they were"));
   await ctx.close();
 }
 {
