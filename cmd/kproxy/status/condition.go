@@ -73,12 +73,14 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 		// The text does not depend on the figures. For a guarded table, it does not say whether
 		// there are records either: readers would learn when the first one came.
 		why := "Its records cannot meet its constraints at the moment (%s)."
+		problem := "nothing of it can be published: " + strings.ReplaceAll(of.withheld, "\n", "; ")
 		if policy.Updates.Mode == catalog.Guarded {
 			why = "It has too few records so far, or these cannot meet its constraints (%s)."
+			problem += " (" + listed(policy.Constraints) + "; 'kproxy check' says which of these all records violate)"
 		}
 		return Condition{
 			State: state.Withheld, told: fmt.Sprintf(why, listed(policy.Constraints)),
-			Problem: "nothing of it can be published: " + strings.ReplaceAll(of.withheld, "\n", "; "),
+			Problem: problem,
 			fix:     fixWithheld(policy.Table, of.expired),
 		}
 	}

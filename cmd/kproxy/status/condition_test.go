@@ -43,7 +43,7 @@ func TestConditions(t *testing.T) {
 		"stopped, found":      {policy, circumstances{release: StatePublished, stopped: "secret", found: found}, "withdrawn", "column name", "in step"},
 		"withheld":            {policy, circumstances{release: StatePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7", "5-anonymity"},
 		"withheld, refused":   {refusing, circumstances{release: StatePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7", "5-anonymity"},
-		"withheld, guarded":   {guarded, circumstances{release: StatePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7", "too few records so far, or"},
+		"withheld, guarded":   {guarded, circumstances{release: StatePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7 (5-anonymity; 'kproxy check' says which of these all records violate)", "too few records so far, or"},
 		"withheld, halted":    {guarded, circumstances{release: StateHalted, problem: "nearer", fix: "mend it", withheld: "secret 7"}, "halted", "nearer", "in step"},
 		"nothing is withheld": {refusing, circumstances{release: StatePublished}, "published", "", ""},
 	} {
