@@ -77,7 +77,7 @@ func customer(rng *rand.Rand, id int64) Customer {
 	zeal := math.Exp(rng.NormFloat64())
 	liking := rng.IntN(len(categories))
 	for year := firstYear; year <= lastYear; year++ {
-		for range int(zeal * 2 * rng.ExpFloat64()) {
+		for range int(zeal * 0.9 * rng.ExpFloat64()) {
 			c.Orders = append(c.Orders, order(rng, year, liking))
 		}
 	}
