@@ -206,13 +206,21 @@ func TestCopiesFilledBySystem(t *testing.T) {
 			CREATE FOREIGN DATA WRAPPER away; CREATE SERVER away FOREIGN DATA WRAPPER away; CREATE FOREIGN TABLE remote (name text) SERVER away; CREATE VIEW distant AS SELECT name FROM remote;
 			CREATE MATERIALIZED VIEW fetched AS SELECT name AS common FROM distant WITH NO DATA;
 			CREATE MATERIALIZED VIEW sized AS SELECT pg_table_size(name::regclass)::text AS common FROM regions WITH NO DATA;
-			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`, "stats", "above", "under", "roles", "asked", "plain", "counted", "toasted", "extended", "fetched", "sized"))
+			CREATE TYPE level AS ENUM ('low', 'high'); CREATE TABLE levels (of level); INSERT INTO levels VALUES ('low'); CREATE VIEW named_levels AS SELECT of::text AS of FROM levels;
+			CREATE MATERIALIZED VIEW converted AS SELECT to_jsonb(of)::text AS common FROM levels; CREATE MATERIALIZED VIEW rowed AS SELECT json_agg(l)::text AS common FROM levels l;
+			CREATE MATERIALIZED VIEW texts AS SELECT to_jsonb(of)::text AS common FROM named_levels;
+			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`, "stats", "above", "under", "roles", "asked", "plain", "counted", "toasted", "extended", "fetched", "sized", "converted", "rowed", "texts"))
 	eventually(t, "plain is served", func() bool {
 		found, err := s.attempt(t, "SELECT count(*) > 0 FROM plain WHERE common <> '' AND n > 0")
 		return err == nil && found
 	})
+	eventually(t, "texts are served", func() bool {
+		found, err := s.attempt(t, "SELECT count(*) = 1 FROM texts")
+		return err == nil && found
+	})
 	for relation, by := range map[string]string{
 		"stats": "from pg_catalog.pg_stats", "under": "from pg_catalog.pg_statistic", "above": "from pg_catalog.pg_statistic", "roles": "from pg_catalog.pg_authid", "asked": "by pg_catalog.query_to_xml",
+		"converted": "by pg_catalog.to_jsonb beside values of type", "rowed": "by pg_catalog.json_agg beside values of type",
 		"counted": "from public.numbers", "toasted": "from pg_toast.pg_toast_", "extended": "by public.asks(text)", "fetched": "from public.remote", "sized": "by pg_catalog.pg_table_size",
 	} {
 		if _, err := s.attempt(t, "SELECT count(common) > 0 FROM "+relation); err == nil {

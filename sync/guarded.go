@@ -171,7 +171,14 @@ func (s *guarded) reason(f lineage.Freshness) string {
 		if s.t.layout.subject >= 0 {
 			of = "persons"
 		}
-		reasons = append(reasons, fmt.Sprintf("%d records wait for others: batches are of %d %s at least", f.Waiting, s.lineage.Least(), of))
+		batches := fmt.Sprintf("batches are of %d %s at least", s.lineage.Least(), of)
+		if u := s.t.layout.publication.Policy.Updates; u.Batch > s.lineage.Least() {
+			batches = fmt.Sprintf("a batch begins with %d %s (batch)", u.Batch, of)
+			if u.Within > 0 {
+				batches += fmt.Sprintf(", or with %d and more when one has waited for %v (within)", s.lineage.Least(), u.Within)
+			}
+		}
+		reasons = append(reasons, fmt.Sprintf("%d records wait for others: %s", f.Waiting, batches))
 	}
 	if len(reasons) == 0 {
 		return "the table has no records, and nothing of it has been published"

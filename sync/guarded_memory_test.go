@@ -38,6 +38,11 @@ func TestReasonsOfGuarded(t *testing.T) {
 			t.Errorf("%+v: %s", test.f, s.reason(test.f))
 		}
 	}
+	large := memoryTable(t, guardedVisits("visits", "rounded-partition", "", catalog.Updates{Crowd: 1, Batch: 100, Within: time.Minute}, ofSize))
+	want := "30 records wait for others: a batch begins with 100 records (batch), or with 3 and more when one has waited for 1m0s (within)"
+	if reason := large.mode.(*guarded).reason(lineage.Freshness{Waiting: 30}); reason != want {
+		t.Errorf("%s", reason)
+	}
 }
 
 // TestGuardedTablesThatCannotBe asks for lineages of tables that none can be of.

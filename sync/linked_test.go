@@ -199,7 +199,7 @@ func (h *hospital) judge() (withKeys, rows int) {
 		window = "coalesce(left(raw->>'admitted', 4), 'none')"
 	}
 	// Persons by their raw keys, with what is published of their roots and of each row.
-	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
+	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'sex' AS sex, p->>'sex' AS shown_sex, raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
 		visit AS (SELECT raw->>'patient_id' AS person, raw->>'visit_id' AS visit, p->>'patient_id' AS pseudonym, p->>'visit_id' AS own, p->>'house' AS house, %s AS win,
 			jsonb_build_array(p->'admitted', p->'admitted_range') AS shown, raw->>'ward' IS DISTINCT FROM p->>'ward' AS wrong, NOT (raw->>'admitted')::date <@ (p->>'admitted_range')::daterange AS outside FROM %s s),
 		drug AS (SELECT raw->>'visit_id' AS visit, p->>'visit_id' AS pseudonym, p->>'house' AS house, jsonb_build_array(p->'dose', p->'dose_range') AS shown, raw->>'drug' IS DISTINCT FROM p->>'drug' AS wrong, NOT (raw->>'dose')::int <@ (p->>'dose_range')::int4range AS outside FROM %s s)`,
@@ -207,6 +207,7 @@ func (h *hospital) judge() (withKeys, rows int) {
 	for what, query := range map[string]string{
 		"values of their own":                 `SELECT count(*) FROM (SELECT wrong FROM root UNION ALL SELECT wrong OR outside FROM visit UNION ALL SELECT wrong OR outside FROM drug) a WHERE wrong`,
 		"roots of fewer than k persons":       `SELECT count(*) FROM (SELECT FROM root GROUP BY shown HAVING count(DISTINCT person) < $1) a`,
+		"classes of one sex, not shown":       `SELECT count(*) FROM (SELECT FROM root GROUP BY shown HAVING count(DISTINCT sex) = 1 AND min(shown_sex) IS DISTINCT FROM min(sex)) a`,
 		"root rows without a pseudonym":       `SELECT count(*) FROM root WHERE pseudonym IS NULL OR pseudonym = person`,
 		"visits of nobody":                    `SELECT count(*) FROM visit v WHERE NOT EXISTS (SELECT FROM root r WHERE r.person = v.person)`,
 		"drugs of nobody":                     `SELECT count(*) FROM drug d WHERE NOT EXISTS (SELECT FROM visit v WHERE v.visit = d.visit)`,
