@@ -76,15 +76,16 @@ var concepts = []concept{
 		"occupation*", "job*", "profession*", "beruf*", "employer", "arbeitgeber", "workclass", "education*", "bildung*", "degree", "abschluss", "school", "schule", "position_title", "*taetigkeit*", "metier", "profesion", "professione", "beroep", "zawod", "role", "rolle", "department", "abt", "abteilung*", "position", "title", "titel", "prefix", "team", "seniority", "company", "firma", "entreprise", "empresa", "azienda", "service_years",
 	}},
 	{"a body", known, false, []string{"height", "weight", "groesse", "gewicht", "taille", "poids", "altura", "peso", "altezza", "lengte"}},
-	{"a day that others may remember", known, false, []string{
+	{aDay, known, false, []string{
 		"admission*", "admitted", "discharge*", "death*", "died", "deceased", "date", "datum", "*datum", "year", "jahr", "month", "monat", "time", "zeit", "timestamp", "aufnahme*", "entlassung*", "entlassen", "hire*", "hired", "einstellung*", "eintritt*", "austritt*", "fecha", "data", "jour", "annee", "entree", "sortie", "ingreso_fecha", "created", "updated", "registered", "registration", "since", "seit", "started", "ended", "begin", "beginn", "ende", "at",
 	}},
 }
 
-// Names of concepts whose columns can hold a kind instead.
+// Names of concepts that are asked for: the first two hold a kind where there are few values.
 const (
 	aNumber   = "a number by which a state or an insurer knows somebody"
 	anAccount = "an account or a card"
+	aDay      = "a day that others may remember"
 )
 
 // qualifiers end a name that speaks of a kind or a state of the thing, not of the thing.
