@@ -76,6 +76,10 @@ func (f *families) choiceOfRoot(k *Kind, t *Table, c Column, n counts) Choice {
 	if refersToOthers(c.Name) && choice.Role == catalog.QuasiIdentifying {
 		return leftOut(c, "left out: it says which of many others somebody belongs to, and would be lost")
 	}
+	if choice.Spec.Kind == hierarchy.Prefix && isWhole(c.Type) {
+		choice.Spec.Kind = hierarchy.Numeric // the classes of persons are large, and near numbers near places
+		choice.Option = option(hierarchy.Numeric, n)
+	}
 	return choice
 }
 

@@ -8,7 +8,7 @@ JOIN pg_catalog.pg_class f ON f.oid = k.confrelid
 JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
 CROSS JOIN LATERAL (
   SELECT pg_catalog.array_agg(a.attname::text ORDER BY u.ord) AS names, pg_catalog.array_agg(fa.attname::text ORDER BY u.ord) AS referenced
-  FROM pg_catalog.unnest(k.conkey, k.confkey) WITH ORDINALITY AS u (own, theirs, ord)
+  FROM ROWS FROM (pg_catalog.unnest(k.conkey), pg_catalog.unnest(k.confkey)) WITH ORDINALITY AS u (own, theirs, ord)
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.own
   JOIN pg_catalog.pg_attribute fa ON fa.attrelid = f.oid AND fa.attnum = u.theirs) AS columns
 WHERE k.contype = 'f' AND k.conparentid = 0
