@@ -61,15 +61,16 @@ func (l *linker) keyOf(t *Table) []string {
 		}
 	}
 	switch {
-	case most > 0:
+	case most > 0 && !sameColumns(key, t.Key):
 		return key
 	case len(t.Key) > 0:
 		return t.Key
 	}
 	for _, c := range t.Columns {
-		n := count(c.Values, nil)
-		unique := n.present > 1 && n.distinct == len(c.Values)
-		if unique && (strings.EqualFold(c.Name, "id") || isCalled(c.Name, t.Name.Relation) > notCalled && strings.HasSuffix(strings.ToLower(c.Name), "id")) {
+		if !strings.EqualFold(c.Name, "id") && (isCalled(c.Name, t.Name.Relation) == notCalled || !strings.HasSuffix(strings.ToLower(c.Name), "id")) {
+			continue
+		}
+		if n := count(c.Values, nil); n.present > 1 && n.distinct == len(c.Values) {
 			return []string{c.Name}
 		}
 	}

@@ -225,7 +225,7 @@ func isTextOf(column string, n counts) bool {
 
 // isBounded says that the values of a sensitive column can be counted, and are of a list.
 func isBounded(c Column, n counts) bool {
-	return !isMeasured(c, n) && (c.Enum || slices.Contains(countable, c.Type)) && (c.Enum || isText(c.Type) || isWhole(c.Type) && isCodeOfDoing(c.Name)) && n.distinct > 1
+	return !isMeasured(c, n) && (c.Enum || slices.Contains(countable, c.Type)) && (c.Enum || isText(c.Type) || isWhole(c.Type) && isCodeOfDoing(c.Name)) && n.present > 0
 }
 
 // bound proposes an alpha by how many persons have the most frequent value, as far as the number
@@ -234,6 +234,10 @@ func bound(t *Table, c Column, n counts, persons int64) Bound {
 	rows := float64(t.Total) / float64(max(1, persons))
 	held := 1 - math.Pow(1-n.highest(), max(1, rows))
 	b := Bound{Table: t.Name, Column: c.Name}
+	if n.distinct == 1 {
+		b.Why = "all have the same value: who is known to have a row is known to have it"
+		return b
+	}
 	for _, step := range []struct{ held, alpha float64 }{{0.25, 0.5}, {0.5, 0.75}, {0.7, 0.9}} {
 		if held <= step.held {
 			b.Alpha, b.Why = step.alpha, fmt.Sprintf("about %.0f %% of the persons have the most frequent value", 100*held)

@@ -254,9 +254,11 @@ func (f *families) member(t *Table, l link, root *Table) Member {
 func orderOf(t *Table) string {
 	written := ""
 	for _, c := range t.Columns {
-		n := count(c.Values, nil)
-		switch {
-		case !isDate(c.Type) || c.Generated || !writable(c.Name) || 2*n.present < len(c.Values):
+		if !isDate(c.Type) || c.Generated || !writable(c.Name) {
+			continue
+		}
+		switch n := count(c.Values, nil); {
+		case 2*n.present < len(c.Values):
 		case !isTechnical(c.Name):
 			return c.Name
 		case written == "":
