@@ -25,14 +25,14 @@ func (f *families) draft(k *Kind) {
 	root := f.table(k.Root)
 	f.protect(k, root, k.Key, "one record a person", func(c Column, n counts) Choice { return f.choiceOfRoot(k, root, c, n) })
 	for i := range k.Members {
-		m := &k.Members[i]
+		m := k.Members[i]
 		t := f.table(m.Table)
-		m.elsewhere = f.elsewhere(t, k.Root, m.keys())
+		elsewhere := f.elsewhere(t, k.Root, m.keys())
 		why := "records about the persons of " + k.Root.String()
 		if len(m.Person) == 0 {
 			why += ", through " + m.Through.String()
 		}
-		f.protect(k, t, m.keys(), why, func(c Column, n counts) Choice { return f.choiceOfMember(*m, t, c, n, k.K) })
+		f.protect(k, t, m.keys(), why, func(c Column, n counts) Choice { return f.choiceOfMember(t, m.Order, elsewhere, c, n, k.K) })
 	}
 }
 
@@ -89,12 +89,12 @@ func leftOut(c Column, why string) Choice {
 
 // choiceOfMember is what is proposed for a column of a table of persons' rows: what others know
 // is when something happened, and what happened is sensitive.
-func (f *families) choiceOfMember(m Member, t *Table, c Column, n counts, k int) Choice {
+func (f *families) choiceOfMember(t *Table, order string, elsewhere map[string]string, c Column, n counts, k int) Choice {
 	choice := choose(c, n, k)
 	sensitive := func(why string) Choice {
 		return Choice{Column: c.Name, Role: catalog.Sensitive, Why: why, Note: c.Note}
 	}
-	why, leads := m.elsewhere[c.Name]
+	why, leads := elsewhere[c.Name]
 	concept := conceptOf(c.about())
 	same := repeats(t, c.Name)
 	switch {
@@ -104,15 +104,15 @@ func (f *families) choiceOfMember(m Member, t *Table, c Column, n counts, k int)
 		return leftOut(c, why)
 	case same != "" && !isTextOf(c.Name, n):
 		return leftOut(c, "left out: "+same+" says the same, and less is lost of one")
-	case isDate(c.Type) && isTechnical(c.Name) && c.Name != m.Order:
-		return leftOut(c, "left out: it says when a program wrote the record, and "+m.Order+" when something happened")
+	case isDate(c.Type) && isTechnical(c.Name) && c.Name != order:
+		return leftOut(c, "left out: it says when a program wrote the record, and "+order+" when something happened")
 	case isDate(c.Type):
 		choice = Choice{Column: c.Name, Role: catalog.QuasiIdentifying, Note: c.Note, Why: "when it happened: others may know it of a person"}
 		choice.generalize(c, n, k)
 		return choice
 	case same != "":
 		return sensitive("the text of " + same + ", and published as it is")
-	case isCodeOfDoing(c.Name) && (isText(c.Type) || isWhole(c.Type)) && c.Type != "uuid" && !(isText(c.Type) && isProse(n)):
+	case isCodeOfDoing(c.Name) && (isWhole(c.Type) || isText(c.Type) && c.Type != "uuid" && !isProse(n)):
 		return sensitive("a code of what was done or found: published as it is, and what others do not know")
 	case refersToOthers(c.Name) && choice.Role != catalog.Identifying:
 		return leftOut(c, "left out: it says where or by whom, which others know, and would be lost")
@@ -155,10 +155,15 @@ func refersToOthers(column string) bool {
 	} else if len(words) > 1 {
 		return false
 	}
-	return len(words) > 0 && isOf(words[len(words)-1], []string{
-		"provider*", "organization*", "organisation*", "payer*", "location*", "site", "sites", "clinic*", "hospital*", "store", "stores", "shop", "warehouse*", "supplier*", "vendor*", "branch*", "device*",
-		"doctor*", "physician*", "nurse", "practitioner*", "employee*", "staff", "cashier*", "seller*", "user*", "arzt", "filiale*", "klinik*",
-	})
+	return len(words) > 0 && isOf(words[len(words)-1], slices.Concat(staff, places))
+}
+
+// places are words for where something is done, and for who pays or answers for it.
+//
+//nolint:misspell // words of other languages
+var places = []string{
+	"organization*", "organisation*", "payer*", "location*", "site", "sites", "clinic*", "hospital*", "store", "stores", "shop", "warehouse*", "supplier*", "vendor*", "branch*", "device*", "cashier*",
+	"filiale*", "klinik*", "krankenhaus*", "lieferant*",
 }
 
 // isNumberOfOthers says that a column holds numbers of rows elsewhere.
@@ -189,30 +194,28 @@ func isMeasured(c Column, n counts) bool {
 	return split(c.Name)[0] == "value" && float64(numbers) >= nearlyUnique*float64(len(values))
 }
 
-// repeats is the column of a table that says what another one does: the start date of a start's
-// date and time, the concept of a source's value, the code of a description, the year of a birth.
+// repetitions are endings of names of columns that say what those with the other ending do.
+var repetitions = [][2]string{
+	{"_datetime", "_date"},
+	{"_time", "_date"},
+	{"_source_value", "_concept_id"},
+	{"_source_concept_id", "_concept_id"},
+	{"description", "code"},
+	{"month_of_birth", "year_of_birth"},
+	{"day_of_birth", "year_of_birth"},
+	{"birth_datetime", "year_of_birth"},
+}
+
+// repeats is the column of a table that says what another one does; empty where there is none.
 func repeats(t *Table, column string) string {
-	name := strings.ToLower(column)
-	other := func(suffix string, instead ...string) string {
-		stem, has := strings.CutSuffix(name, suffix)
+	for _, ends := range repetitions {
+		stem, has := strings.CutSuffix(strings.ToLower(column), ends[0])
 		if !has {
-			return ""
+			continue
 		}
-		for _, end := range instead {
-			for _, c := range t.Columns {
-				if strings.EqualFold(c.Name, stem+end) && c.Name != column {
-					return c.Name
-				}
-			}
-		}
-		return ""
-	}
-	for _, same := range [][]string{
-		{"_datetime", "_date"}, {"_time", "_date"}, {"_source_value", "_concept_id"}, {"_source_concept_id", "_concept_id"}, {"description", "code"},
-		{"month_of_birth", "year_of_birth"}, {"day_of_birth", "year_of_birth"}, {"birth_datetime", "year_of_birth"},
-	} {
-		if found := other(same[0], same[1:]...); found != "" {
-			return found
+		i := slices.IndexFunc(t.Columns, func(c Column) bool { return strings.EqualFold(c.Name, stem+ends[1]) })
+		if i >= 0 {
+			return t.Columns[i].Name
 		}
 	}
 	return ""

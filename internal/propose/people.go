@@ -26,12 +26,9 @@ type Kind struct {
 
 // Member is a table of a kind of person, whose fields are those of catalog.PeopleTable.
 type Member struct {
-	Table, Through   catalog.Name
-	Person, By, Key  []string
-	Order            string
-	parent           *Table
-	elsewhere        map[string]string // columns that lead elsewhere, with what is said of them
-	personsOf, total int64
+	Table, Through  catalog.Name
+	Person, By, Key []string
+	Order           string
 }
 
 // keys are the columns that are published as pseudonyms.
@@ -125,8 +122,6 @@ func (f *families) findRoots() {
 }
 
 // staff are words for persons who act on others: of two persons in a row, they are the second.
-//
-//nolint:misspell // words of other languages
 var staff = []string{
 	"doctor*", "physician*", "nurse", "nurses", "teacher*", "driver*", "employee*", "worker*", "staff", "user", "users", "provider*", "practitioner*", "clinician*", "seller*", "agent*", "caregiver*",
 	"arzt", "aerzte", "mitarbeiter*", "angestellte*", "benutzer*", "fahrer*", "personal", "employe", "employes", "salarie*", "medecin*", "medico*", "empleado*", "dipendent*", "medewerker*",
@@ -172,7 +167,7 @@ func (f *families) kind(root *Table) Kind {
 		more = false
 		for i := range f.tables {
 			t := &f.tables[i]
-			l, found := f.linkTo(t, func(to *Table) bool { return to != t && to != root && f.taken[to.Name] == root.Name && f.canHaveKey(k, to) })
+			l, found := f.linkTo(t, func(to *Table) bool { return to != t && k.hasKeyOf(to) })
 			if _, taken := f.taken[t.Name]; taken || !found {
 				continue
 			}
@@ -227,16 +222,15 @@ func (f *families) linkTo(t *Table, is func(to *Table) bool) (best link, found b
 	return best, found
 }
 
-// canHaveKey says that tables can be through a table: a column shows one pseudonym only, that of
-// its key or that of what its rows belong to.
-func (f *families) canHaveKey(k Kind, t *Table) bool {
-	i := slices.IndexFunc(k.Members, func(m Member) bool { return m.Table == t.Name })
-	return i >= 0 && len(k.Members[i].Key) > 0
+// hasKeyOf says that tables can be through a table: a column shows one pseudonym only, that of its
+// key or that of what its rows belong to.
+func (k Kind) hasKeyOf(t *Table) bool {
+	return slices.ContainsFunc(k.Members, func(m Member) bool { return m.Table == t.Name && len(m.Key) > 0 })
 }
 
 // member is a table with the link that says whose its rows are.
 func (f *families) member(t *Table, l link, root *Table) Member {
-	m := Member{Table: t.Name, Order: orderOf(t), parent: l.to, personsOf: root.Total, total: t.Total}
+	m := Member{Table: t.Name, Order: orderOf(t)}
 	if l.to == root {
 		m.Person = l.columns
 	} else {

@@ -39,13 +39,12 @@ func (p *proposing) measurePeople(ctx context.Context) error {
 func (p *proposing) measureKind(ctx context.Context, k propose.Kind) (*linked.Report, error) {
 	root := p.publications[k.Root]
 	publication := catalog.PeoplePublication{People: root.Membership.People, Root: root}
-	rows := p.proposal(k.Root).Draft.Total
-	most := rows
+	most := k.Persons
 	for _, t := range publication.People.Tables {
 		publication.Tables = append(publication.Tables, p.publications[t.Table])
 		most = max(most, p.proposal(t.Table).Draft.Total)
 	}
-	builder, err := sample.People(ctx, p.tx, publication, p.share(most), p.Seed, func(table catalog.Name) { p.tell("reading %s", table)(0, 1) })
+	builder, err := sample.People(ctx, p.tx, publication, p.share(k.Persons, most), p.Seed, func(table catalog.Name) { p.tell("reading %s", table)(0, 1) })
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +57,13 @@ func (p *proposing) measureKind(ctx context.Context, k propose.Kind) (*linked.Re
 // two hundredths.
 const targets = 300
 
-// share is that of the persons who are looked at, so that there are no more rows of any table than
-// records are sampled of one.
-func (p *proposing) share(most int64) float64 {
+// share is that of the persons who are looked at: with no more rows of any table than records are
+// sampled of one, but a tenth as many persons at least.
+func (p *proposing) share(persons, most int64) float64 {
 	if p.Sample == 0 || most <= int64(p.Sample) {
 		return 1
 	}
-	return float64(p.Sample) / float64(most)
+	return min(1, max(float64(p.Sample)/float64(most), float64(p.Sample)/10/float64(max(1, persons))))
 }
 
 // alternatives are what may be known instead, the draft's own among it.

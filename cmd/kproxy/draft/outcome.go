@@ -51,10 +51,10 @@ type Table struct {
 	Verdict string `json:"verdict"`
 	Why     string `json:"why"`
 	// Records is how many the table has, Looked at how many were taken.
-	Records int64    `json:"records"`
-	Looked  int      `json:"records_looked_at"`
-	Unique  float64  `json:"unique"`
-	Subject string   `json:"subject,omitempty"`
+	Records int64   `json:"records"`
+	Looked  int     `json:"records_looked_at"`
+	Unique  float64 `json:"unique"`
+	Subject string  `json:"subject,omitempty"`
 	// Kind is that with whose tables it is released; Keys are then published as pseudonyms.
 	Kind    string   `json:"kind,omitempty"`
 	Keys    []string `json:"keys,omitempty"`
