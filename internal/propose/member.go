@@ -73,8 +73,14 @@ func (f *families) choiceOfRoot(k *Kind, t *Table, c Column, n counts) Choice {
 	if same := repeats(t, c.Name); same != "" {
 		return leftOut(c, "left out: "+same+" says the same, and less is lost of one")
 	}
-	if refersToOthers(c.Name) && choice.Role == catalog.QuasiIdentifying {
+	switch {
+	case choice.Role != catalog.QuasiIdentifying:
+	case n.present == 0 && len(c.Values) > 0:
+		return leftOut(c, "left out: no record has a value")
+	case refersToOthers(c.Name):
 		return leftOut(c, "left out: it says which of many others somebody belongs to, and would be lost")
+	case choice.Unsure && kindOf(c.Type) == hierarchy.Numeric && !isWhole(c.Type) && isMeasured(c, n):
+		return Choice{Column: c.Name, Role: catalog.Sensitive, Why: "measured: published as it is, and what others do not know", Note: c.Note, Unsure: true}
 	}
 	if choice.Spec.Kind == hierarchy.Prefix && isWhole(c.Type) {
 		choice.Spec.Kind = hierarchy.Numeric // the classes of persons are large, and near numbers near places
@@ -106,6 +112,8 @@ func (f *families) choiceOfMember(t *Table, order string, elsewhere map[string]s
 		return leftOut(c, "left out: "+same+" says the same, and less is lost of one")
 	case isDate(c.Type) && isTechnical(c.Name) && c.Name != order:
 		return leftOut(c, "left out: it says when a program wrote the record, and "+order+" when something happened")
+	case isDate(c.Type) && n.present == 0 && len(c.Values) > 0 && c.Name != order:
+		return leftOut(c, "left out: no record has a value")
 	case isDate(c.Type):
 		choice = Choice{Column: c.Name, Role: catalog.QuasiIdentifying, Note: c.Note, Why: "when it happened: others may know it of a person"}
 		choice.generalize(c, n, k)
@@ -219,6 +227,13 @@ func repeats(t *Table, column string) string {
 		}
 	}
 	return ""
+}
+
+// IsBasic says that a column is kept even where most of it is lost: an age or a sex is what
+// persons are compared by.
+func IsBasic(column string) bool {
+	concept := conceptOf(Column{Name: column}.about())
+	return concept != nil && slices.Contains([]string{aBirth, aSex}, concept.name)
 }
 
 // isTextOf says that a column holds the texts of codes, which are as few as those.

@@ -64,8 +64,8 @@ var concepts = []concept{
 		"grade", "rating", "crime*", "offense*", "offence*", "verdict", "sentence", "vote*", "party", "orientation", "sexual", "conviction*", "straf*", "urteil*", "bewertung*", "leistung*", "performance", "evaluation", "warning*", "abmahnung*", "termination*", "kuendigung*", "union", "gewerkschaft*", "partei", "churn*", "fraud*", "schufa", "gpa", "exam", "complaint*", "beschwerde*",
 	}},
 
-	{"an age or a birth", known, true, []string{"age", "alter", "birth*", "born", "dob", "*geburt*", "gebdat", "gebdatum", "naissance", "ne_le", "nacimiento", "nascita", "nascimento", "geboorte*", "fodelse*", "urodzenia", "edad", "eta", "leeftijd", "idade", "wiek", "alder"}},
-	{"a sex or a gender", known, true, []string{"sex", "gender*", "*geschlecht*", "sexe", "sexo", "sesso", "genero", "geslacht", "kon", "plec", "anrede", "salutation", "civilite"}},
+	{aBirth, known, true, []string{"age", "alter", "birth*", "born", "dob", "*geburt*", "gebdat", "gebdatum", "naissance", "ne_le", "nacimiento", "nascita", "nascimento", "geboorte*", "fodelse*", "urodzenia", "edad", "eta", "leeftijd", "idade", "wiek", "alder"}},
+	{aSex, known, true, []string{"sex", "gender*", "*geschlecht*", "sexe", "sexo", "sesso", "genero", "geslacht", "kon", "plec", "anrede", "salutation", "civilite"}},
 	{"a family", known, true, []string{"marital*", "married", "*familienstand*", "spouse", "children", "kinder", "kinderzahl", "relationship", "civil", "matrimonial", "estado_civil", "statocivile", "burgerlijke", "household", "haushalt*", "dependents", "situation_familiale", "familial*"}},
 	{"a place of living", known, false, []string{
 		"zip*", "postcode*", "postal*", "postleitzahl", "plz", "cp", "cap", "codigo_postal", "codepostal", "kod_pocztowy", "postnummer", "city", "town", "stadt", "ort", "wohnort*", "gemeinde", "village", "ville", "ciudad", "citta", "stad", "plaats", "woonplaats", "cidade", "miasto", "kreis", "landkreis", "municip*", "commune", "comune", "county", "region*", "bundesland", "province", "provincia", "departement", "district", "bezirk", "state", "country", "land", "pays", "pais", "paese", "kraj",
@@ -85,6 +85,8 @@ var concepts = []concept{
 const (
 	aNumber   = "a number by which a state or an insurer knows somebody"
 	anAccount = "an account or a card"
+	aBirth    = "an age or a birth"
+	aSex      = "a sex or a gender"
 	aDay      = "a day that others may remember"
 )
 

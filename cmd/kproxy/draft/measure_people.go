@@ -2,6 +2,7 @@ package draft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,22 +14,18 @@ import (
 )
 
 // measurePeople measures the kinds on a sample of their persons, as they are drafted and with the
-// alternatives to what is taken to be known. It drops bounds that no release can satisfy.
+// alternatives to what is taken to be known. It drops bounds that no release can satisfy, and
+// columns of which little would be left.
 func (p *proposing) measurePeople(ctx context.Context) error {
 	p.people = make(map[string]*linked.Report)
 	for i := range p.kinds {
 		k := &p.kinds[i]
-		report, err := p.measureKind(ctx, *k)
-		if err != nil {
-			return fmt.Errorf("trying the draft of %s: %w", k.Name, err)
+		if err := p.settleKind(ctx, k); err != nil {
+			return err
 		}
-		if reason := refusal(*k, report); reason != "" && unboundAll(k, reason) {
-			if fits, err := p.fitKind(ctx, k); err != nil || !fits {
-				return fmt.Errorf("fitting the draft of %s without bounds: %w", k.Name, err)
-			}
-			if report, err = p.measureKind(ctx, *k); err != nil {
-				return fmt.Errorf("trying the draft of %s: %w", k.Name, err)
-			}
+		report, err := p.measureKind(ctx, *k, alternatives(*k), targets)
+		if err != nil {
+			return err
 		}
 		p.people[k.Name] = report
 		p.tellLosses(*k, report)
@@ -36,7 +33,36 @@ func (p *proposing) measurePeople(ctx context.Context) error {
 	return nil
 }
 
-func (p *proposing) measureKind(ctx context.Context, k propose.Kind) (*linked.Report, error) {
+// settleKind drops what does not do, one thing after the other, as long as there is any.
+func (p *proposing) settleKind(ctx context.Context, k *propose.Kind) error {
+	for range mostDropped {
+		report, err := p.measureKind(ctx, *k, []catalog.Knowledge{k.Knows()}, 1)
+		if err != nil {
+			return err
+		}
+		changed := false
+		if reason := refusal(*k, report); reason != "" {
+			changed = unboundAll(k, reason)
+		} else if isMost(*k, report) {
+			changed = p.dropLost(*k, own(*k, report))
+		}
+		if !changed {
+			return nil
+		}
+		if fits, err := p.fitKind(ctx, k); err != nil || !fits {
+			return fmt.Errorf("fitting the draft of %s again: %w", k.Name, errors.Join(err, errors.New("it cannot be published")))
+		}
+	}
+	return nil
+}
+
+// isMost says that most persons were looked at: more is lost of few than of all.
+func isMost(k propose.Kind, r *linked.Report) bool { return 2*int64(r.Persons) >= k.Persons }
+
+// mostDropped bounds how often a kind is measured to be settled.
+const mostDropped = 12
+
+func (p *proposing) measureKind(ctx context.Context, k propose.Kind, knows []catalog.Knowledge, targets int) (*linked.Report, error) {
 	root := p.publications[k.Root]
 	publication := catalog.PeoplePublication{People: root.Membership.People, Root: root}
 	most := k.Persons
@@ -46,11 +72,15 @@ func (p *proposing) measureKind(ctx context.Context, k propose.Kind) (*linked.Re
 	}
 	builder, err := sample.People(ctx, p.tx, publication, p.share(k.Persons, most), p.Seed, func(table catalog.Name) { p.tell("reading %s", table)(0, 1) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("trying the draft of %s: %w", k.Name, err)
 	}
-	run := linked.Evaluation{Records: builder, Knows: alternatives(k), Targets: targets, Seed: p.Seed}
+	run := linked.Evaluation{Records: builder, Knows: knows, Targets: targets, Seed: p.Seed}
 	run.Progress = func(what string, done, of int) { p.tell("trying the draft of %s: %s", k.Name, what)(done, of) }
-	return run.Run(ctx)
+	report, err := run.Run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("trying the draft of %s: %w", k.Name, err)
+	}
+	return report, nil
 }
 
 // targets is how many persons are looked for in each attack: the mean risk is then known to about
@@ -99,27 +129,57 @@ func unboundAll(k *propose.Kind, why string) (changed bool) {
 	return changed
 }
 
-// lost is the loss, 0 to 1, above which the draft says what to do about a column.
+// lost is the loss, 0 to 1, above which a column is left out, or the draft says what to do about it.
 const lost = 0.5
 
-// tellLosses says in the drafts which columns are mostly lost, and what can be done.
+// figuresOf are what becomes of the tables of a kind.
+func (p *proposing) figuresOf(k propose.Kind, m linked.Measurement) map[catalog.Name]linked.TableFigures {
+	figures := map[catalog.Name]linked.TableFigures{k.Root: m.Root}
+	for i, t := range p.publications[k.Root].Membership.People.Tables {
+		if m.Refused == "" {
+			figures[t.Table] = m.Tables[i]
+		}
+	}
+	return figures
+}
+
+// dropLost leaves out the column of each table of which most is lost: what is left of it tells little,
+// and without it more is left of the others. Ages, sexes and what rows are ordered by stay.
+func (p *proposing) dropLost(k propose.Kind, m linked.Measurement) (changed bool) {
+	for table, figures := range p.figuresOf(k, m) {
+		d := &p.proposal(table).Draft
+		worst := linked.ColumnLosses{Loss: lost}
+		for _, c := range figures.Columns {
+			kept := propose.IsBasic(c.Column) || slices.ContainsFunc(k.Members, func(m propose.Member) bool { return m.Table == table && m.Order == c.Column })
+			if c.Loss > worst.Loss && !kept && len(figures.Columns) > 1 {
+				worst = c
+			}
+		}
+		i := slices.IndexFunc(d.Choices, func(choice propose.Choice) bool { return choice.Column == worst.Column })
+		if i < 0 {
+			continue
+		}
+		hierarchy := d.Choices[i].Hierarchy()
+		d.Choices[i] = propose.Choice{Column: worst.Column, Role: catalog.Identifying, Why: fmt.Sprintf(
+			"left out: %.0f %% of it would be lost, and more of the other columns. To publish it, write {role: quasi-identifying, hierarchy: %s}, best with a taxonomy", 100*worst.Loss, hierarchy)}
+		changed = true
+	}
+	return changed
+}
+
+// tellLosses says in the drafts which of the columns that stay are mostly lost, and what can be done.
 func (p *proposing) tellLosses(k propose.Kind, r *linked.Report) {
-	m := own(k, r)
-	tell := func(table catalog.Name, figures linked.TableFigures) {
+	of := ""
+	if !isMost(k, r) {
+		of = " in a sample, and less of all records"
+	}
+	for table, figures := range p.figuresOf(k, own(k, r)) {
 		d := &p.proposal(table).Draft
 		for _, c := range figures.Columns {
 			i := slices.IndexFunc(d.Choices, func(choice propose.Choice) bool { return choice.Column == c.Column })
-			if i < 0 || c.Loss <= lost {
-				continue
+			if i >= 0 && c.Loss > lost {
+				d.Choices[i].Note = fmt.Sprintf("%.0f %% of it is lost%s. Leave it out (identifying), or other quasi-identifying columns, so that more is left of it", 100*c.Loss, of)
 			}
-			d.Choices[i].Note = fmt.Sprintf("%.0f %% of it is lost: leave it out (identifying), so that more is left of the others, or give it a taxonomy", 100*c.Loss)
 		}
-	}
-	if m.Refused != "" {
-		return
-	}
-	tell(k.Root, m.Root)
-	for i, t := range p.publications[k.Root].Membership.People.Tables {
-		tell(t.Table, m.Tables[i])
 	}
 }

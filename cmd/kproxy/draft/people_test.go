@@ -107,6 +107,34 @@ func TestSamplesOfPeople(t *testing.T) {
 	}
 }
 
+// TestColumnsThatWouldBeLostAreLeftOut: of an age and a sex something remains, also beside postcodes
+// of which nothing would.
+func TestColumnsThatWouldBeLostAreLeftOut(t *testing.T) {
+	t.Parallel()
+	o := proposed(t, draft.Options{DSN: database(t, statements(`
+CREATE TABLE patients (patient_id int PRIMARY KEY, last_name text, birth_date date, sex text, zip text, religion text, suffix text);
+INSERT INTO patients SELECT i, 'Miller ' || i, date '1930-01-01' + i * 7919 % 25000, (ARRAY['f', 'm'])[1 + i * 31 % 2], lpad((i * 104729 % 99991)::text, 5, '0'), (ARRAY['a', 'b', 'c'])[1 + i * 17 % 3], NULL
+FROM generate_series(1, 500) i;
+CREATE TABLE visits (visit_id int PRIMARY KEY, patient_id int REFERENCES patients, admitted date, discharged date, ward text);
+INSERT INTO visits SELECT i, 1 + i * 7919 % 500, date '2023-01-01' + i * 31 % 700, NULL, (ARRAY['eye', 'skin'])[1 + i % 2] FROM generate_series(1, 1500) i;`))})
+	for column, want := range map[string][2]string{
+		"patients.birth_date": {"quasi-identifying", ""}, "patients.sex": {"quasi-identifying", ""}, "patients.zip": {"identifying", "of it would be lost"},
+		"patients.suffix": {"identifying", "no record has a value"}, "visits.admitted": {"quasi-identifying", ""}, "visits.discharged": {"identifying", "no record has a value"},
+	} {
+		name, column, _ := strings.Cut(column, ".")
+		columns := table(t, o, "public."+name).Columns
+		i := slices.IndexFunc(columns, func(c draft.Column) bool { return c.Column == column })
+		if i < 0 || columns[i].Role != want[0] || !strings.Contains(columns[i].Why, want[1]) {
+			t.Errorf("%s.%s, to be %s: %+v", name, column, want, columns)
+		}
+	}
+	for _, e := range o.People[0].Effects {
+		if e.Knows == "1/1y" && e.Root.Loss > 0.5 {
+			t.Errorf("%+v", e.Root)
+		}
+	}
+}
+
 // shop is a shop whose payments cannot be replicated, and whose parcels are through them.
 const shop = `
 CREATE TABLE customers (customer_id bigint PRIMARY KEY, email text, birth_date date, country text);
