@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pglogrepl"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -28,7 +29,10 @@ var errPseudonyms = errors.New("all pseudonyms of a table have been given")
 // Rows come from the worker's goroutine and the applier's; all else is the applier's.
 type linkedGroup struct {
 	people catalog.PeoplePublication
-	values map[int][]*privacy.Dictionary // of the sensitive attributes of each table
+	// values are those of the sensitive attributes of each table, and attributes the others. What
+	// they number values by, the tables share with the release.
+	values     map[int][]*privacy.Dictionary
+	attributes map[int][]anonymizer.Attribute
 
 	mu         gosync.Mutex
 	maintained *people.Maintained
@@ -45,24 +49,21 @@ type linkedGroup struct {
 
 // newLinkedGroup makes the release of tables that are all there.
 func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, error) {
-	g := &linkedGroup{people: of, values: make(map[int][]*privacy.Dictionary), pseudonyms: make(map[int]*pseudonyms), progress: func(int, int) {}}
+	g := &linkedGroup{
+		people: of, values: make(map[int][]*privacy.Dictionary), attributes: make(map[int][]anonymizer.Attribute),
+		pseudonyms: make(map[int]*pseudonyms), progress: func(int, int) {},
+	}
 	schemas, shape := make([]privacy.Schema, len(of.Tables)), people.Shape{}
 	root, err := g.addTable(people.Root)
 	if err != nil {
 		return nil, err
 	}
-	if shape.Root, err = of.Root.NewAttributes(); err != nil {
-		return nil, err
-	}
-	shape.RootSensitive = len(root.Sensitive)
+	shape.Root, shape.RootSensitive = g.attributes[people.Root], len(root.Sensitive)
 	for i, t := range of.Tables {
 		if schemas[i], err = g.addTable(i); err != nil {
 			return nil, err
 		}
-		table := people.TableShape{Name: t.Policy.Table.String(), Sensitive: len(schemas[i].Sensitive), Parent: of.People.Parent(i), Unknown: of.People.Tables[i].Unknown}
-		if table.Attributes, err = t.NewAttributes(); err != nil {
-			return nil, err
-		}
+		table := people.TableShape{Name: t.Policy.Table.String(), Sensitive: len(schemas[i].Sensitive), Parent: of.People.Parent(i), Unknown: of.People.Tables[i].Unknown, Attributes: g.attributes[i]}
 		table.Order = slices.IndexFunc(t.Attributes, func(a catalog.Attribute) bool { return a.Column == of.People.Tables[i].Order })
 		shape.Tables = append(shape.Tables, table)
 	}
@@ -85,11 +86,13 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 	return g, err
 }
 
-// addTable numbers the sensitive values of a table, for as long as the group is.
-func (g *linkedGroup) addTable(table int) (privacy.Schema, error) {
+// addTable numbers the values of a table, for as long as the group is.
+func (g *linkedGroup) addTable(table int) (schema privacy.Schema, err error) {
 	of := g.people.Of(table)
-	schema, err := of.NewSchema()
-	if err != nil {
+	if g.attributes[table], err = of.NewAttributes(); err != nil {
+		return schema, err
+	}
+	if schema, err = of.NewSchema(); err != nil {
 		return schema, err
 	}
 	for _, s := range schema.Sensitive {
@@ -120,7 +123,7 @@ func (t *layout) number() int { return t.publication.Membership.Table }
 // join has the table share the group's release.
 func (t *table) join(g *linkedGroup) {
 	if g != nil {
-		t.group, t.values = g, g.values[t.layout.number()]
+		t.group, t.values, t.layout.attributes = g, g.values[t.layout.number()], g.attributes[t.layout.number()]
 	}
 }
 

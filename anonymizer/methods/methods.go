@@ -32,10 +32,19 @@ var all = []anonymizer.Method{
 	recoding.Lattice{},
 }
 
+// ofPersons is how many of them divide persons of several tables as well.
+const ofPersons = 6
+
 // Names lists the names of all methods, the recommended one first.
-func Names() []string {
-	names := make([]string, len(all))
-	for i, m := range all {
+func Names() []string { return named(all) }
+
+// OfPersons lists those of the methods that can divide the persons of several tables: they publish
+// of each class what its members cover, whatever the constraints on sensitive values are.
+func OfPersons() []string { return named(all[:ofPersons]) }
+
+func named(methods []anonymizer.Method) []string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
 		names[i] = m.Name()
 	}
 	return names

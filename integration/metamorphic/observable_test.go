@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -23,6 +24,9 @@ type observable struct {
 }
 
 func (o observable) String() string { return o.family + ": " + o.name }
+
+// whole has the texts, too: names of long ones are cut.
+func (o observable) whole() string { return o.String() + "\n" + strings.Join(o.texts, "\n") }
 
 // way is how a text is sent.
 type way int

@@ -61,7 +61,7 @@ func openFindings(t *testing.T) *findings {
 }
 
 func (f *findings) of(o observable) *finding {
-	whole := o.String() + "\n" + strings.Join(o.texts, "\n") // names of long texts are cut
+	whole := o.whole()
 	for _, e := range f.entries {
 		if e.pattern.MatchString(whole) {
 			return e

@@ -3,10 +3,12 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -50,6 +52,7 @@ func (c *peopleChecks) kind(k *personKind) catalog.People {
 	p := catalog.People{Kind: k.Kind, Root: k.Root, Key: k.Key, Knows: k.Knows.policy()}
 	if at := c.at(&k.Root); at != nil && k.Root != (catalog.Name{}) && c.claim(k.Root, k.Kind, at) {
 		c.withoutRoles(k.Root, k.Key)
+		c.method(k)
 	}
 	byName := make(map[catalog.Name]*personTable)
 	for i := range k.Tables {
@@ -74,6 +77,15 @@ func (c *peopleChecks) kind(k *personKind) catalog.People {
 	p.Tables = c.sorted(k, byName)
 	p.Constraints = c.constraints(k)
 	return p
+}
+
+// method gives the root's table the method by which persons are divided.
+func (c *peopleChecks) method(k *personKind) {
+	if at := c.at(&k.Method); at != nil && k.Method != "" && !slices.Contains(methods.OfPersons(), k.Method) {
+		c.wrong(at, fmt.Sprintf("method %s does not divide the persons of several tables", k.Method), "choose one of "+strings.Join(methods.OfPersons(), ", "))
+		return
+	}
+	c.tables[k.Root].policy.Method = k.Method
 }
 
 // claim takes a table for a kind. It is false where there is no such table, or where it
@@ -110,7 +122,6 @@ func (c *peopleChecks) withoutSettings(t *table, kind string) {
 		{"subject", &t.Subject},
 		{"suppression", &t.Suppression},
 		{"updates", &t.Updates},
-		{"acknowledge", &t.Acknowledge},
 		{"reanonymize", &t.Reanonymize},
 		{"unpublishable", &t.Unpublishable},
 	} {

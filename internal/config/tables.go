@@ -23,13 +23,16 @@ type policySection struct {
 
 // check sees to it that each relation is named once, and keeps the places of all names.
 func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
+	var claimed []*table
 	for i := range p.Tables {
-		t := &p.Tables[i]
-		if d.claimTable(t) {
-			p.policy.Tables = append(p.policy.Tables, t.policy)
+		if d.claimTable(&p.Tables[i]) {
+			claimed = append(claimed, &p.Tables[i])
 		}
 	}
 	p.policy.People = d.checkPeople(p.Tables, p.People, true)
+	for _, t := range claimed {
+		p.policy.Tables = append(p.policy.Tables, t.policy)
+	}
 	for _, kind := range p.policy.People {
 		for i, t := range p.policy.Tables {
 			if slices.Contains(kind.Names(), t.Table) {

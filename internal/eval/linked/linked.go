@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
@@ -80,9 +80,11 @@ func (e Evaluation) measure(ctx context.Context, w *world, p *persons.Persons, k
 	for _, c := range constraints {
 		m.Constraints = append(m.Constraints, c.String())
 	}
-	release, err := people.Anonymize(ctx, p.Data, constraints, knows.Granted(), people.Options{
-		Options: anonymizer.Options{Seed: e.Seed}, Method: partition.RoundedPartition{},
-	})
+	method, err := methods.Named(e.Records.Publication().Root.Policy.Method)
+	if err != nil {
+		return m, err
+	}
+	release, err := people.Anonymize(ctx, p.Data, constraints, knows.Granted(), people.Options{Options: anonymizer.Options{Seed: e.Seed}, Method: method})
 	if err != nil {
 		return m, err
 	}
