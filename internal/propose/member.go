@@ -183,7 +183,7 @@ func isNumberOfOthers(c Column) bool {
 // isMeasured says that a column holds numbers, or texts that nearly all are, with no other meaning.
 func isMeasured(c Column, n counts) bool {
 	concept := conceptOf(c.about())
-	if concept != nil && concept.meaning != secret || isNumberOfOthers(c) || isCode(c.Name) {
+	if concept != nil && concept.meaning != secret && concept.name != aTitle || isNumberOfOthers(c) || isCode(c.Name) {
 		return false
 	}
 	if kindOf(c.Type) == hierarchy.Numeric {

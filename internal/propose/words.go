@@ -72,7 +72,7 @@ var concepts = []concept{
 	}},
 	{"an origin or a belief", known, true, []string{"nationality", "native", "race", "ethnic*", "religio*", "konfession", "staatsangehoerigkeit*", "nationalitaet", "nationalite", "nacionalidad", "nazionalita", "nationaliteit", "citizenship", "herkunft"}},
 	{"a language", known, false, []string{"language", "sprache", "muttersprache", "langue", "idioma", "lingua", "taal"}},
-	{"work, schooling or a title", known, false, []string{
+	{aTitle, known, false, []string{
 		"occupation*", "job*", "profession*", "beruf*", "employer", "arbeitgeber", "workclass", "education*", "bildung*", "degree", "abschluss", "school", "schule", "position_title", "*taetigkeit*", "metier", "profesion", "professione", "beroep", "zawod", "role", "rolle", "department", "abt", "abteilung*", "position", "title", "titel", "prefix", "team", "seniority", "company", "firma", "entreprise", "empresa", "azienda", "service_years",
 	}},
 	{"a body", known, false, []string{"height", "weight", "groesse", "gewicht", "taille", "poids", "altura", "peso", "altezza", "lengte"}},
@@ -87,6 +87,7 @@ const (
 	anAccount = "an account or a card"
 	aBirth    = "an age or a birth"
 	aSex      = "a sex or a gender"
+	aTitle    = "work, schooling or a title"
 	aDay      = "a day that others may remember"
 )
 

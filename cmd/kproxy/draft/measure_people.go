@@ -20,25 +20,24 @@ func (p *proposing) measurePeople(ctx context.Context) error {
 	p.people = make(map[string]*linked.Report)
 	for i := range p.kinds {
 		k := &p.kinds[i]
-		if err := p.settleKind(ctx, k); err != nil {
-			return err
-		}
-		report, err := p.measureKind(ctx, *k, alternatives(*k), targets)
+		settled, err := p.settleKind(ctx, k)
 		if err != nil {
 			return err
 		}
-		p.people[k.Name] = report
-		p.tellLosses(*k, report)
+		p.tellLosses(*k, settled)
+		if p.people[k.Name], err = p.measureKind(ctx, *k, alternatives(*k), 10, targets); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// settleKind drops what does not do, one thing after the other, as long as there is any.
-func (p *proposing) settleKind(ctx context.Context, k *propose.Kind) error {
+// settleKind drops what does not do, one thing after the other, as long as there is any. It returns
+// what the draft then makes of more persons than the alternatives are measured on.
+func (p *proposing) settleKind(ctx context.Context, k *propose.Kind) (report *linked.Report, err error) {
 	for range mostDropped {
-		report, err := p.measureKind(ctx, *k, []catalog.Knowledge{k.Knows()}, 1)
-		if err != nil {
-			return err
+		if report, err = p.measureKind(ctx, *k, []catalog.Knowledge{k.Knows()}, 2, 1); err != nil {
+			return nil, err
 		}
 		changed := false
 		if reason := refusal(*k, report); reason != "" {
@@ -47,13 +46,13 @@ func (p *proposing) settleKind(ctx context.Context, k *propose.Kind) error {
 			changed = p.dropLost(*k, own(*k, report))
 		}
 		if !changed {
-			return nil
+			break
 		}
 		if fits, err := p.fitKind(ctx, k); err != nil || !fits {
-			return fmt.Errorf("fitting the draft of %s again: %w", k.Name, errors.Join(err, errors.New("it cannot be published")))
+			return nil, fmt.Errorf("fitting the draft of %s again: %w", k.Name, errors.Join(err, errors.New("it cannot be published")))
 		}
 	}
-	return nil
+	return report, nil
 }
 
 // isMost says that most persons were looked at: more is lost of few than of all.
@@ -62,7 +61,9 @@ func isMost(k propose.Kind, r *linked.Report) bool { return 2*int64(r.Persons) >
 // mostDropped bounds how often a kind is measured to be settled.
 const mostDropped = 12
 
-func (p *proposing) measureKind(ctx context.Context, k propose.Kind, knows []catalog.Knowledge, targets int) (*linked.Report, error) {
+// measureKind measures a kind on a sample of its persons, of whom there are at least one for so many
+// records that are sampled of a table.
+func (p *proposing) measureKind(ctx context.Context, k propose.Kind, knows []catalog.Knowledge, records, targets int) (*linked.Report, error) {
 	root := p.publications[k.Root]
 	publication := catalog.PeoplePublication{People: root.Membership.People, Root: root}
 	most := k.Persons
@@ -70,7 +71,7 @@ func (p *proposing) measureKind(ctx context.Context, k propose.Kind, knows []cat
 		publication.Tables = append(publication.Tables, p.publications[t.Table])
 		most = max(most, p.proposal(t.Table).Draft.Total)
 	}
-	builder, err := sample.People(ctx, p.tx, publication, p.share(k.Persons, most), p.Seed, func(table catalog.Name) { p.tell("reading %s", table)(0, 1) })
+	builder, err := sample.People(ctx, p.tx, publication, p.share(k.Persons, most, records), p.Seed, func(table catalog.Name) { p.tell("reading %s", table)(0, 1) })
 	if err != nil {
 		return nil, fmt.Errorf("trying the draft of %s: %w", k.Name, err)
 	}
@@ -88,12 +89,12 @@ func (p *proposing) measureKind(ctx context.Context, k propose.Kind, knows []cat
 const targets = 300
 
 // share is that of the persons who are looked at: with no more rows of any table than records are
-// sampled of one, but a tenth as many persons at least.
-func (p *proposing) share(persons, most int64) float64 {
+// sampled of one, but at least one person for so many of these.
+func (p *proposing) share(persons, most int64, records int) float64 {
 	if p.Sample == 0 || most <= int64(p.Sample) {
 		return 1
 	}
-	return min(1, max(float64(p.Sample)/float64(most), float64(p.Sample)/10/float64(max(1, persons))))
+	return min(1, max(float64(p.Sample)/float64(most), float64(p.Sample/records)/float64(max(1, persons))))
 }
 
 // alternatives are what may be known instead, the draft's own among it.
