@@ -67,10 +67,17 @@ func LoadAs(ctx context.Context, on Querier, kind Kind, oid catalog.OID, identit
 	return name, true, nil
 }
 
-// Save notes what is accepted under a name from now on.
+// Save notes what is accepted under a name from now on. The relations that were accepted under it
+// before, and their partitions, stay noted as "former": their rows stay protected.
 func Save(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any) error {
-	return save(ctx, on, kind, name, identity, "DO UPDATE SET identity = excluded.identity, accepted_at = pg_catalog.now()")
+	return save(ctx, on, kind, name, identity, "DO UPDATE SET identity = excluded.identity || "+former+", accepted_at = pg_catalog.now()")
 }
+
+// former is what is kept of the identity before. Functions have no numbers in theirs.
+const former = `CASE WHEN a.identity ->> 'oid' IS DISTINCT FROM excluded.identity ->> 'oid'
+	THEN pg_catalog.jsonb_build_object('former', coalesce(a.identity -> 'former', '[]')
+		|| pg_catalog.jsonb_path_query_array(a.identity, '$.oid') || pg_catalog.jsonb_path_query_array(a.identity, '$.leaves[*].oid'))
+	WHEN a.identity ? 'former' THEN pg_catalog.jsonb_build_object('former', a.identity -> 'former') ELSE '{}' END`
 
 // SaveFirst notes likewise, unless something is accepted under the name already.
 func SaveFirst(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any) error {
@@ -80,7 +87,7 @@ func SaveFirst(ctx context.Context, on Executor, kind Kind, name catalog.Name, i
 func save(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any, known string) error {
 	text, err := json.Marshal(identity)
 	if err == nil {
-		_, err = on.Exec(ctx, `INSERT INTO kproxy_store.accepted (kind, accepted_schema, accepted_name, identity) VALUES ($1, $2, $3, $4::text::jsonb)
+		_, err = on.Exec(ctx, `INSERT INTO kproxy_store.accepted AS a (kind, accepted_schema, accepted_name, identity) VALUES ($1, $2, $3, $4::text::jsonb)
 			ON CONFLICT (kind, accepted_schema, accepted_name) `+known,
 			string(kind), name.Schema, name.Relation, string(text))
 	}

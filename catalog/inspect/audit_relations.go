@@ -99,8 +99,12 @@ func (a *auditor) auditRelations() error {
 		schemas, tables, numbers = append(schemas, g.TableSchema), append(tables, g.TableName), append(numbers, g.Generation)
 	}
 	protectedSchemas, protectedTables := split(a.in.protected())
+	held, err := heldOIDs(a.ctx, a.conn, protectedSchemas, protectedTables)
+	if err != nil {
+		return err
+	}
 	a.raw, err = collect[rawRow](a.ctx, a.conn, "audit_reach", a.reach, protectedSchemas, protectedTables,
-		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchema(""))
+		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchema(""), held)
 	if err != nil {
 		return err
 	}

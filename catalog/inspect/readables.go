@@ -72,12 +72,12 @@ type readableRow struct {
 func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.Name]catalog.ReadableRelation, error) {
 	schemas, relations := split(CheckInput{Policy: policy}.protected())
 	listedSchemas, listedRelations := split(policy.Readable)
-	leaves, err := notedLeaves(ctx, conn, schemas, relations)
+	held, err := heldOIDs(ctx, conn, schemas, relations)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := collect[readableRow](ctx, conn, "readables", schemas, relations, listedSchemas, listedRelations,
-		catalog.StoreSchema, catalog.CatalogSchema, catalog.ReleaseSchema(""), leaves)
+		catalog.StoreSchema, catalog.CatalogSchema, catalog.ReleaseSchema(""), held)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,22 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	return found, nil
 }
 
-// notedLeaves are the partitions of protected tables that the store has noted: their rows stay
-// protected where they are detached, and attached elsewhere.
-func notedLeaves(ctx context.Context, conn *pgx.Conn, schemas, relations []string) ([]uint32, error) {
+// Held are the relations that have rows of the policy's protected tables by what was accepted, under
+// whatever names.
+func Held(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.OID]bool, error) {
+	schemas, relations := split(CheckInput{Policy: policy}.protected())
+	oids, err := heldOIDs(ctx, conn, schemas, relations)
+	held := make(map[catalog.OID]bool, len(oids))
+	for _, oid := range oids {
+		held[catalog.OID(oid)] = true
+	}
+	return held, err
+}
+
+// heldOIDs are the relations that have rows of protected tables by what was accepted: these tables
+// under whatever names, and partitions that the store has noted. Their rows stay protected where
+// they are renamed, detached, and attached elsewhere.
+func heldOIDs(ctx context.Context, conn *pgx.Conn, schemas, relations []string) ([]uint32, error) {
 	var noted bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass('kproxy_store.accepted') IS NOT NULL").Scan(&noted); err != nil {
 		return nil, fmt.Errorf("looking for what was accepted: %w", err)
@@ -128,13 +141,13 @@ func notedLeaves(ctx context.Context, conn *pgx.Conn, schemas, relations []strin
 	if !noted {
 		return nil, nil // no table was protected yet
 	}
-	rows, err := conn.Query(ctx, query("leaves"), schemas, relations)
+	rows, err := conn.Query(ctx, query("held"), schemas, relations)
 	if err != nil {
-		return nil, fmt.Errorf("reading which partitions were protected: %w", err)
+		return nil, fmt.Errorf("reading what was protected: %w", err)
 	}
-	leaves, err := pgx.CollectRows(rows, pgx.RowTo[uint32])
+	held, err := pgx.CollectRows(rows, pgx.RowTo[uint32])
 	if err != nil {
-		return nil, fmt.Errorf("reading which partitions were protected: %w", err)
+		return nil, fmt.Errorf("reading what was protected: %w", err)
 	}
-	return leaves, nil
+	return held, nil
 }

@@ -79,7 +79,13 @@ type member struct {
 	known   bool // it has answered once
 	silent  bool // it does not any more
 	strange bool // it follows another primary
-	last    reading
+	// other says that it is not the server of the references: it was a standby since it started,
+	// or answered between two references that named the same other one. After a restart of that
+	// server, the last reference or the last reading may be from before.
+	other bool
+	// under is the reference's identity when the server said what it is.
+	under Identity
+	last  reading
 }
 
 func newCluster(size int, of *history) *cluster {
@@ -90,9 +96,9 @@ func newCluster(size int, of *history) *cluster {
 func (c *cluster) observe(i int, r reading) {
 	m := &c.members[i]
 	if m.known && m.last.Identity != r.Identity {
-		m.strange = false // it is another server
+		m.strange, m.other = false, false // it is another server, or has started anew
 	}
-	m.known, m.silent, m.last = true, false, r
+	m.known, m.silent, m.last, m.under, m.other = true, false, r, c.last.Identity, m.other || r.recovering
 	if r.recovering && c.follows(r) && c.refutes(r.position, r.heartbeat) {
 		m.strange = true
 	}
@@ -106,6 +112,9 @@ func (c *cluster) refer(r Reference) {
 		}
 	}
 	for i := range c.members {
+		if m := &c.members[i]; m.known && m.under == r.Identity && m.last.Identity != r.Identity && !m.last.got.After(r.Sent) {
+			m.other = true
+		}
 		if m := &c.members[i]; m.known && m.last.recovering && m.last.position > r.Flushed && !m.last.got.After(r.Sent) {
 			m.strange = true
 		}
@@ -134,8 +143,10 @@ func (c *cluster) role(i int) hostRole {
 		return foreign
 	case !m.last.recovering && m.last.Identity == c.last.Identity:
 		return primary
-	case !m.last.recovering:
+	case !m.last.recovering && m.other:
 		return secondPrimary
+	case !m.last.recovering:
+		return unknown
 	case m.strange || m.last.timeline > c.last.Timeline:
 		return diverged
 	case c.follows(m.last) && m.last.heartbeat > 0:

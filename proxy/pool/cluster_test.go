@@ -132,7 +132,7 @@ func TestNothingIsServedThatDoesNotFollow(t *testing.T) {
 	expect(t, c, "P1", "?", "?")
 	same := writes(2, "b", 1) // or just started as a primary
 	c.observe(1, same)
-	expect(t, c, "P1", "R", "?")
+	expect(t, c, "P1", "?", "?")
 	c.observe(2, says(2, "c", 300, 1)) // and the third follows it: it has more of a log
 	c.refer(refers(3, 2, 250))         // than there is
 	expect(t, c, "P3", "R", "D")
@@ -172,6 +172,10 @@ func TestFailover(t *testing.T) {
 	now := refers(3, 1, 180)
 	now.Identity, now.Timeline, now.Process = identity("b"), 2, "q"
 	c.refer(now)
+	expect(t, c, "?", "P3", "?") // the first may be the new server's past
+	c.observe(0, writes(3.2, "a", 1))
+	now.Sent, now.Got, now.Heartbeat, now.Flushed = at(3.4), at(3.4), 2, 190
+	c.refer(now)
 	expect(t, c, "R", "P3", "?")
 	follower := says(4, "c", 180, 1)
 	follower.process = "q"
@@ -181,6 +185,30 @@ func TestFailover(t *testing.T) {
 	back.Process = "r"
 	c.refer(back) // the lower timeline
 	expect(t, c, "P5", "R", "?")
+}
+
+// TestRestartIsNoSecondPrimary has the one server restart: the reading or the reference that
+// is older names the server as it was before.
+func TestRestartIsNoSecondPrimary(t *testing.T) {
+	t.Parallel()
+	again := refers(4, 2, 300)
+	again.Identity = identity("a2")
+	for _, referredFirst := range []bool{false, true} {
+		c := clusterOf(1)
+		c.refer(refers(1, 1, 200))
+		c.observe(0, writes(2, "a", 1))
+		expect(t, c, "P1")
+		if referredFirst {
+			c.refer(again)
+			expect(t, c, "?")
+			c.observe(0, writes(5, "a2", 1))
+		} else {
+			c.observe(0, writes(3, "a2", 1))
+			expect(t, c, "?")
+			c.refer(again)
+		}
+		expect(t, c, "P4")
+	}
 }
 
 func TestRequirement(t *testing.T) {

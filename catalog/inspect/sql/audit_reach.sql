@@ -1,12 +1,15 @@
 -- Every relation that holds or shows raw rows, each with one reason.
 --
 -- $1 roles of the reader; $2, $3 protected tables; $4, $5, $6 the store's
--- generations; $7 the store's schema; $8 the prefix of release schemas.
+-- generations; $7 the store's schema; $8 the prefix of release schemas; $9 relations
+-- that count as protected, too.
 WITH RECURSIVE protected AS (
   SELECT c.oid
   FROM unnest($2::text[], $3::text[]) AS p(schema, relation)
   JOIN pg_namespace n ON n.nspname = p.schema
   JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.relation
+  UNION
+  SELECT c.oid FROM pg_class c WHERE c.oid = ANY ($9::oid[])
 ), below(oid, via) AS (
   SELECT oid, 0::oid FROM protected
   UNION

@@ -1,7 +1,7 @@
 -- The relations $3, $4 that the policy lists, and those that the views among them read, at
 -- any depth. Raw are those that show rows of the protected tables $1, $2, or lie in schemas
 -- of kproxy's own: $5, $6, or one that begins with $7. The relations $8 count as protected,
--- too: partitions of protected tables, also where they are detached.
+-- too: protected tables under other names, and their partitions, also where they are detached.
 WITH RECURSIVE protected AS (
   SELECT c.oid
   FROM unnest($1::text[], $2::text[]) AS p(schema, relation)

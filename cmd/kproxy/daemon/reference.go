@@ -116,7 +116,9 @@ func (r *referrer) look(ctx context.Context) error {
 		}
 	}
 	applied := uint64(0)
-	if r.proxy.Apart() {
+	// Who has begun goes on: of a reference without a heartbeat of its own, it is not known since
+	// when changes are applied.
+	if r.proxy.Apart() || now.Heartbeat > 0 {
 		if now.Process == "" {
 			now.Process = rand.Text()
 		}

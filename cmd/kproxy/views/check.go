@@ -104,6 +104,9 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	if p.readables, err = inspect.Readables(ctx, conn, c.Policy, &last.readables); err != nil {
 		return nil, nil, err
 	}
+	if p.held, err = inspect.Held(ctx, conn, c.Policy); err != nil {
+		return nil, nil, err
+	}
 	// The check tells of an old store.
 	if p.stored, err = storedViews(ctx, conn, reader); err != nil && !errors.Is(err, errViewStore) {
 		return nil, nil, err

@@ -61,15 +61,47 @@ func (p *planner) filler(r catalog.ReadableRelation) *unreadable { return p.fill
 // filled.
 func (p *planner) fillerUnder(r catalog.ReadableRelation, filled bool) *unreadable {
 	filled = filled || r.Kind == catalog.KindMaterializedView
-	if found := fills(r); filled && found != nil {
+	if !filled {
+		return p.fillerBelow(r, false)
+	}
+	if found := fills(r); found != nil {
 		return found
 	}
+	if found := p.converts(r); found != nil {
+		return found
+	}
+	return p.fillerBelow(r, true)
+}
+
+// fillerBelow is likewise, of what the relation reads.
+func (p *planner) fillerBelow(r catalog.ReadableRelation, filled bool) *unreadable {
 	for _, name := range r.Reads {
 		if found := p.fillerUnder(p.readables[name], filled); found != nil {
 			return found
 		}
 	}
 	return nil
+}
+
+// converts is a call that makes JSON of values of a user's type: each time, PostgreSQL looks whether
+// the owner of the type has made a cast to json, and calls its function with the rights of the
+// materialized view's owner.
+func (p *planner) converts(r catalog.ReadableRelation) *unreadable {
+	at := slices.IndexFunc(r.SystemCalls, func(function string) bool { return strings.Contains(function, "json") })
+	if at < 0 {
+		return nil
+	}
+	types := r.Types
+	for _, name := range r.Reads {
+		types = slices.Concat(types, p.readables[name].Types)
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	return &unreadable{
+		what: "is filled by pg_catalog." + r.SystemCalls[at] + " beside values of type " + types[0].Name + ", whose owner can have it call any function, by a cast to json",
+		fix:  "have its definition cast the values of that type to text, under a view or a table that has them as text; or take it off readable",
+	}
 }
 
 // fills is what the definition of a view itself reads and calls beyond tables, views and

@@ -46,7 +46,9 @@ type planner struct {
 	reader string
 	// protected and listed are the policy's tables and readable relations.
 	protected, listed map[catalog.Name]bool
-	rewritten         rewritings
+	// held are the relations with rows of protected tables, under whatever names.
+	held      map[catalog.OID]bool
+	rewritten rewritings
 	// sources are the relations that views read, and the published ones of tables.
 	sources map[catalog.Name]inspect.ViewSource
 	version int // the server's server_version_num
@@ -162,6 +164,8 @@ func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadabl
 		return p.innerView(inner)
 	case catalog.IsSystem(name.Schema):
 		return nil, nil
+	case p.held[source.OID]:
+		return nil, &unreadable{what: "it reads " + name.String() + ", which has rows of a protected table under another name", fix: fixRaw}
 	case !p.listed[name]:
 		return nil, &unreadable{what: "it reads " + name.String() + ", which is not listed under readable", fix: "list " + name.String() + " under readable, if analysts may read it, and run 'kproxy setup'"}
 	default:

@@ -13,7 +13,7 @@ import (
 const fixAccept = "see whether analysts may have it as it is now, and run 'kproxy setup' and 'kproxy accept', which shows what differs; or put back what was there"
 
 // fixRaw is what mends a relation that shows protected rows.
-const fixRaw = "take it off readable, or detach it from what is protected; if it, or a part of it, was a partition of a protected table, move what analysts may read into a new table of its name, and run 'kproxy setup' and 'kproxy accept'"
+const fixRaw = "take it off readable, or detach it from what is protected; if a protected table was renamed, give it its name back; if it, or a part of it, was a partition of a protected table, or such a table under another name, move what analysts may read into a new table of its name, and run 'kproxy setup' and 'kproxy accept'"
 
 // fixFilled is what mends a materialized view that a function fills.
 const fixFilled = "fill a table with what analysts may read, and list that; or, if the function reads no table, declare it IMMUTABLE and run 'kproxy setup'; or take it off readable"
