@@ -3,10 +3,12 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,7 +47,7 @@ func initiated(t *testing.T) (s *site, password string) {
 	s.config = filepath.Join(s.dir, "kproxy.yaml")
 	o := run(t, "", nil, program, "init", "--dsn", s.admin, "--out", s.config, "--listen", s.address, "--user", "ann").must(t)
 	for _, words := range []string{
-		"public.patients", "public.lab_results", "persons are told apart by patient_id", "about the same persons", "kproxy setup -c " + s.config, "all 2000 records",
+		"public.patients", "public.lab_results", "Released together, since they are about the same persons (patient): public.patients, public.lab_results", "kproxy setup -c " + s.config, "all 2000 persons",
 		"Readable as they are:\n  public.icd10", "public.audit_log: ", "public.adults: not a table", "postgresql://ann@" + s.address + "/" + s.database,
 	} {
 		if !strings.Contains(o.stdout, words) {
@@ -95,7 +97,16 @@ func TestInitToServe(t *testing.T) {
 	if strings.Join(strings.Fields(o), " ") != "6000 t" {
 		t.Errorf("of lab_results and wards there is\n%s", o)
 	}
-	for _, hidden := range []string{"SELECT name FROM patients", "SELECT patient_id FROM lab_results", "TABLE audit_log", "TABLE adults"} {
+	o = psql(t, at, "SELECT count(*) FROM lab_results JOIN patients USING (patient_id);").must(t).stdout
+	joined, err := strconv.Atoi(strings.TrimSpace(o))
+	if err != nil || joined < 5000 || joined > 6000 {
+		t.Errorf("%s of 6000 rows of lab_results lead to their patients", o)
+	}
+	raw := scalar[int](t, connect(t, s.admin), "SELECT max(patient_id) FROM patients")
+	if o := psql(t, at, fmt.Sprintf("SELECT count(*) > 100 FROM lab_results WHERE patient_id <= %d;", raw)).must(t).stdout; strings.TrimSpace(o) != "f" {
+		t.Error("keys of the source are published")
+	}
+	for _, hidden := range []string{"SELECT name FROM patients", "TABLE audit_log", "TABLE adults"} {
 		if o := psql(t, at, hidden); o.code == 0 {
 			t.Errorf("%s gives\n%s", hidden, o.stdout)
 		}

@@ -34,6 +34,11 @@ how it is generalized; and k, l and the column that identifies persons. The reas
 comments in the file. Init then shows the effect of the draft on a sample of each table. Read
 every line: only somebody who knows the data can judge what others know.
 
+Where several tables are about the same persons, by foreign keys or by names and values, init
+drafts 'people', so that they are released together and can be joined. For these it shows, on
+a sample of persons with all of their rows, what is lost, how many rows keep their keys, and
+the risk by how many rows an outsider knows, as drafted and with the alternatives of 'knows'.
+
 Init only reads the database, in one READ ONLY transaction. It writes the configuration and
 the passwords of kproxy's two roles to new files that only you can read, and never replaces a
 file. It shows the password of the user who may log in once.

@@ -135,8 +135,11 @@ func roleOfUnknown(c Column, n counts, textual bool) (role catalog.Role, why str
 }
 
 // about is the name of the column; of one that refers to a table without data of persons,
-// what it refers to: the department of department_id.
+// what it refers to: the department of department_id, and the gender of gender_concept_id.
 func (c Column) about() string {
+	if of, found := strings.CutSuffix(strings.ToLower(c.Name), "_concept_id"); found {
+		return of
+	}
 	if c.References == (catalog.Name{}) || c.ToPersons {
 		return c.Name
 	}

@@ -31,6 +31,11 @@ type Draft struct {
 	// Why says why the table is protected; Notes are further remarks.
 	Why   string
 	Notes []string
+	// Kind is the kind of person with whose tables it is released, empty where it is released by
+	// itself; Keys are then the columns that are published as pseudonyms, and have no choice. K,
+	// Subject and Diversities do not count: the kind has constraints of its own.
+	Kind string
+	Keys []string
 }
 
 // Diversity is distinct l-diversity of a sensitive column.

@@ -18,6 +18,9 @@ func (choice *Choice) generalize(c Column, n counts, k int) {
 		choice.Spec.Kind = textKind(n)
 	case isWhole(c.Type) && isCode(c.Name):
 		choice.Spec.Kind = hierarchy.Prefix
+	case refersByNumber(c) && c.References == catalog.Name{}:
+		choice.Spec.Kind = hierarchy.Categorical
+		choice.Note = strings.TrimPrefix(choice.Note+"; published as text: concepts are numbers without an order", "; ")
 	case refersByNumber(c):
 		choice.Spec.Kind = hierarchy.Categorical
 		choice.Note = strings.TrimPrefix(choice.Note+"; published as text: to join, cast the column of "+c.References.String()+" to text", "; ")
@@ -38,10 +41,10 @@ func (choice *Choice) generalize(c Column, n counts, k int) {
 	choice.Labels = labels
 }
 
-// refersByNumber says that values are numbers of another table's rows, whose order means
-// nothing.
+// refersByNumber says that values are numbers of another table's rows, or of concepts, whose
+// order means nothing.
 func refersByNumber(c Column) bool {
-	return isWhole(c.Type) && c.References != catalog.Name{} && !isCode(c.Name)
+	return isWhole(c.Type) && (c.References != catalog.Name{} && !isCode(c.Name) || strings.HasSuffix(strings.ToLower(c.Name), "_concept_id"))
 }
 
 // textKind takes many codes of one length with a digit each, such as postcodes,

@@ -46,6 +46,12 @@ func (s schema) tables() []propose.Table {
 			c := propose.Column{Name: f.name, Type: f.sqlType, Key: f.key}
 			if f.references != "" {
 				c.References = catalog.ParseName(f.references)
+				if key := s.key(f.references); len(key) == 1 {
+					t.Foreign = append(t.Foreign, propose.ForeignKey{Columns: []string{f.name}, To: c.References, Of: key})
+				}
+			}
+			if f.key {
+				t.Key = append(t.Key, f.name)
 			}
 			for i := range made.records {
 				c.Values = append(c.Values, f.make(rng, i))
@@ -55,6 +61,18 @@ func (s schema) tables() []propose.Table {
 		all = append(all, t)
 	}
 	return all
+}
+
+// key are the columns of a relation's key.
+func (s schema) key(relation string) (key []string) {
+	for _, made := range s.relations {
+		for _, f := range made.fields {
+			if made.name == relation && f.key {
+				key = append(key, f.name)
+			}
+		}
+	}
+	return key
 }
 
 var (

@@ -16,6 +16,26 @@ type Table struct {
 	// Total is the number of its records, of which Columns have all or a sample.
 	Total int64
 	Kind  catalog.Kind
+	// Key are the columns that tell records apart, as the database declares them.
+	Key []string
+	// Foreign are the foreign keys that it declares.
+	Foreign []ForeignKey
+}
+
+// ForeignKey says that Columns hold the values of columns Of in table To.
+type ForeignKey struct {
+	Columns []string
+	To      catalog.Name
+	Of      []string
+}
+
+// column is the column of that name, nil where there is none.
+func (t *Table) column(name string) *Column {
+	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.Columns[i]
 }
 
 // isTable reports whether it can be protected: it is no view and no table elsewhere.

@@ -64,27 +64,31 @@ var concepts = []concept{
 		"grade", "rating", "crime*", "offense*", "offence*", "verdict", "sentence", "vote*", "party", "orientation", "sexual", "conviction*", "straf*", "urteil*", "bewertung*", "leistung*", "performance", "evaluation", "warning*", "abmahnung*", "termination*", "kuendigung*", "union", "gewerkschaft*", "partei", "churn*", "fraud*", "schufa", "gpa", "exam", "complaint*", "beschwerde*",
 	}},
 
-	{"an age or a birth", known, true, []string{"age", "alter", "birth*", "born", "dob", "*geburt*", "gebdat", "gebdatum", "naissance", "ne_le", "nacimiento", "nascita", "nascimento", "geboorte*", "fodelse*", "urodzenia", "edad", "eta", "leeftijd", "idade", "wiek", "alder"}},
-	{"a sex or a gender", known, true, []string{"sex", "gender*", "*geschlecht*", "sexe", "sexo", "sesso", "genero", "geslacht", "kon", "plec", "anrede", "salutation", "civilite"}},
+	{aBirth, known, true, []string{"age", "alter", "birth*", "born", "dob", "*geburt*", "gebdat", "gebdatum", "naissance", "ne_le", "nacimiento", "nascita", "nascimento", "geboorte*", "fodelse*", "urodzenia", "edad", "eta", "leeftijd", "idade", "wiek", "alder"}},
+	{aSex, known, true, []string{"sex", "gender*", "*geschlecht*", "sexe", "sexo", "sesso", "genero", "geslacht", "kon", "plec", "anrede", "salutation", "civilite"}},
 	{"a family", known, true, []string{"marital*", "married", "*familienstand*", "spouse", "children", "kinder", "kinderzahl", "relationship", "civil", "matrimonial", "estado_civil", "statocivile", "burgerlijke", "household", "haushalt*", "dependents", "situation_familiale", "familial*"}},
 	{"a place of living", known, false, []string{
 		"zip*", "postcode*", "postal*", "postleitzahl", "plz", "cp", "cap", "codigo_postal", "codepostal", "kod_pocztowy", "postnummer", "city", "town", "stadt", "ort", "wohnort*", "gemeinde", "village", "ville", "ciudad", "citta", "stad", "plaats", "woonplaats", "cidade", "miasto", "kreis", "landkreis", "municip*", "commune", "comune", "county", "region*", "bundesland", "province", "provincia", "departement", "district", "bezirk", "state", "country", "land", "pays", "pais", "paese", "kraj",
 	}},
 	{"an origin or a belief", known, true, []string{"nationality", "native", "race", "ethnic*", "religio*", "konfession", "staatsangehoerigkeit*", "nationalitaet", "nationalite", "nacionalidad", "nazionalita", "nationaliteit", "citizenship", "herkunft"}},
 	{"a language", known, false, []string{"language", "sprache", "muttersprache", "langue", "idioma", "lingua", "taal"}},
-	{"work, schooling or a title", known, false, []string{
+	{aTitle, known, false, []string{
 		"occupation*", "job*", "profession*", "beruf*", "employer", "arbeitgeber", "workclass", "education*", "bildung*", "degree", "abschluss", "school", "schule", "position_title", "*taetigkeit*", "metier", "profesion", "professione", "beroep", "zawod", "role", "rolle", "department", "abt", "abteilung*", "position", "title", "titel", "prefix", "team", "seniority", "company", "firma", "entreprise", "empresa", "azienda", "service_years",
 	}},
 	{"a body", known, false, []string{"height", "weight", "groesse", "gewicht", "taille", "poids", "altura", "peso", "altezza", "lengte"}},
-	{"a day that others may remember", known, false, []string{
+	{aDay, known, false, []string{
 		"admission*", "admitted", "discharge*", "death*", "died", "deceased", "date", "datum", "*datum", "year", "jahr", "month", "monat", "time", "zeit", "timestamp", "aufnahme*", "entlassung*", "entlassen", "hire*", "hired", "einstellung*", "eintritt*", "austritt*", "fecha", "data", "jour", "annee", "entree", "sortie", "ingreso_fecha", "created", "updated", "registered", "registration", "since", "seit", "started", "ended", "begin", "beginn", "ende", "at",
 	}},
 }
 
-// Names of concepts whose columns can hold a kind instead.
+// Names of concepts that are asked for: the first two hold a kind where there are few values.
 const (
 	aNumber   = "a number by which a state or an insurer knows somebody"
 	anAccount = "an account or a card"
+	aBirth    = "an age or a birth"
+	aSex      = "a sex or a gender"
+	aTitle    = "work, schooling or a title"
+	aDay      = "a day that others may remember"
 )
 
 // qualifiers end a name that speaks of a kind or a state of the thing, not of the thing.

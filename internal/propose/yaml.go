@@ -21,8 +21,9 @@ func (d Draft) YAML() string {
 	return w.String()
 }
 
-// Section is the section "tables" of a configuration that protects these tables.
-func Section(drafts []Draft) string {
+// Section are the sections of a configuration that protects these tables: "tables" and, where
+// some are released together, "people".
+func Section(drafts []Draft, kinds ...Kind) string {
 	w := writer{shown: make(map[hierarchy.Kind]bool), settled: true}
 	w.line(0, "tables:")
 	for i, d := range drafts {
@@ -30,15 +31,25 @@ func Section(drafts []Draft) string {
 			w.line(0, "")
 		}
 		w.comment(1, d.Why)
-		if d.Records == 0 {
+		switch {
+		case d.Records == 0:
 			w.line(1, "# The table is empty: these are guesses by names and types alone. Run init again when it has records.")
-		} else {
+		case d.Kind != "":
+			w.line(1, "# Looked at %d of %d records.", d.Records, d.Total)
+		default:
 			w.line(1, "# Looked at %d of %d records: %.1f %% are alone with their quasi-identifying values.", d.Records, d.Total, 100*d.Unique)
 		}
 		for _, note := range d.Notes {
 			w.comment(1, note)
 		}
+		if d.Kind != "" {
+			w.together(d)
+			continue
+		}
 		w.table(d)
+	}
+	if len(kinds) > 0 {
+		w.people(kinds)
 	}
 	return w.String()
 }
@@ -73,6 +84,22 @@ func (w *writer) table(d Draft) {
 	}
 	w.comment(2, "comparing versions tells no more than one release does; with immediate, "+catalog.Immediate.GivesAway())
 	w.line(2, "updates: guarded")
+	w.line(2, "columns:")
+	for _, c := range d.Choices {
+		w.column(c)
+	}
+}
+
+// together writes a table that is released with others: all but its columns stands in people.
+func (w *writer) together(d Draft) {
+	w.line(1, "%s:", Quote(d.Table.Schema+"."+d.Table.Relation))
+	if len(d.Keys) > 0 {
+		w.comment(2, "released with the tables of "+d.Kind+" in people, where its keys are published as pseudonyms: "+strings.Join(d.Keys, ", "))
+	}
+	if len(d.Choices) == 0 {
+		w.line(2, "columns: {}")
+		return
+	}
 	w.line(2, "columns:")
 	for _, c := range d.Choices {
 		w.column(c)

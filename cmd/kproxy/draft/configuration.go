@@ -53,7 +53,11 @@ func (p *proposing) configuration(c connection, verifier string) string {
 	line("# 'kproxy schema >config.schema.json' makes that file: editors then propose keys and mark mistakes.")
 	line("#")
 	line("# A configuration of kproxy, drafted by 'kproxy init' from the tables of a database.")
-	line("# Read the section tables: only somebody who knows the data knows what others know.")
+	sections := "section tables"
+	if len(p.kinds) > 0 {
+		sections = "sections tables and people"
+	}
+	line("# Read the %s: only somebody who knows the data knows what others know.", sections)
 	line("# What stands here takes effect as it is; config.example.yaml has every other setting.")
 	line("")
 	line("# Where clients connect, without encryption: see tls before anybody does from elsewhere.")
@@ -83,7 +87,7 @@ func (p *proposing) configuration(c connection, verifier string) string {
 	line("slot: %s", yaml(c.slot))
 	line("")
 	line("# The protected tables. A column that is not named is not published.")
-	b.WriteString(propose.Section(drafts(p.proposals)))
+	b.WriteString(propose.Section(drafts(p.proposals), p.kinds...))
 	line("")
 	p.others(line)
 	return b.String()

@@ -71,11 +71,17 @@ func Database(ctx context.Context, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	p := &proposing{Options: o, tx: tx, source: source, proposals: propose.Database(tables)}
+	if err := p.findPeople(ctx, tables); err != nil {
+		return nil, err
+	}
 	if err := p.fitAll(ctx); err != nil {
 		return nil, err
 	}
 	effects, err := p.measure(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.measurePeople(ctx); err != nil {
 		return nil, err
 	}
 	surroundings, err := lookAround(ctx, tx)

@@ -125,7 +125,7 @@ func TestDraftsPublishNoKeys(t *testing.T) {
 			t.Errorf("%s.%s, to be %s: %+v", c.table, c.column, c.role, columns)
 		}
 	}
-	if got := strings.Count(o.Text, "l: 2, of: diagnosis") + strings.Count(o.Text, "l: 3, of: diagnosis"); got != 1 {
+	if got := strings.Count(o.Text, ", of: public.patients.diagnosis}") + strings.Count(o.Text, ", of: public.treatments.diagnosis}"); got != 1 {
 		t.Errorf("%d constraints are over the diagnosis, which one table publishes:\n%s", got, o.Text)
 	}
 }
@@ -198,10 +198,10 @@ func TestOddDatabases(t *testing.T) {
 			t.Errorf("%s is %s, %s expected", column, roles[column], want)
 		}
 	}
-	if visits := table(t, o, "public.visits"); visits.Subject != "patient_id" || visits.Records != 900 {
+	if visits := table(t, o, "public.visits"); visits.Kind != "patient" || !slices.Equal(visits.Keys, []string{"patient_id"}) || visits.Records != 900 {
 		t.Errorf("%+v", visits)
 	}
-	for _, words := range []string{"no l for diagnosis: all have the same value", "The table is empty", "subject: patient_id"} {
+	for _, words := range []string{"no alpha for public.patients.diagnosis: all have the same value", "The table is empty", "person: patient_id"} {
 		if !strings.Contains(o.Text, words) {
 			t.Errorf("the configuration has no %q:\n%s", words, o.Text)
 		}

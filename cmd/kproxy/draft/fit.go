@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/eval/linked"
 	"github.com/kproxy/kproxy/internal/propose"
 )
 
@@ -21,6 +22,12 @@ type proposing struct {
 	tx        pgx.Tx
 	source    *source
 	proposals []propose.Proposal
+	// kinds are those of the persons whose tables are released together, and apart the proposals
+	// for the case that no table is.
+	kinds []propose.Kind
+	apart []propose.Proposal
+	// people say what the kinds mean for the records.
+	people map[string]*linked.Report
 	// publications are those of the protected tables.
 	publications map[catalog.Name]catalog.Publication
 }
@@ -33,14 +40,14 @@ const rounds = 5
 func (p *proposing) fit(ctx context.Context) error {
 	p.publications = make(map[catalog.Name]catalog.Publication)
 	for i := range p.proposals {
-		if p.proposals[i].Verdict != propose.Protect {
+		if p.proposals[i].Verdict != propose.Protect || p.proposals[i].Draft.Kind != "" {
 			continue
 		}
 		if err := p.fitOne(ctx, &p.proposals[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.fitPeople(ctx)
 }
 
 // fitAll fits each draft by itself, and then all of them together.
@@ -73,15 +80,19 @@ func (p *proposing) hideKeys(ctx context.Context) error {
 				continue
 			}
 			hide(&at[f.Table].Draft, f.Column, f.What)
+			p.unbound(f.Table, f.Column)
 			changed[f.Table] = true
 		}
 		for _, t := range policy.Tables {
-			if !changed[t.Table] {
+			if !changed[t.Table] || at[t.Table].Draft.Kind != "" {
 				continue
 			}
 			if err := p.fitOne(ctx, at[t.Table]); err != nil {
 				return err
 			}
+		}
+		if err := p.fitPeople(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -96,12 +107,26 @@ func (p *proposing) drafted() (policy catalog.Policy, at map[catalog.Name]*propo
 		case propose.Readable:
 			policy.Readable = append(policy.Readable, one.Table)
 		case propose.Protect:
+			at[one.Table] = one
+			if one.Draft.Kind != "" {
+				continue
+			}
 			table, err := policyOf(one.Draft)
 			if err != nil {
 				return policy, nil, err
 			}
-			policy.Tables, at[one.Table] = append(policy.Tables, table), one
+			policy.Tables = append(policy.Tables, table)
 		}
+	}
+	for _, k := range p.kinds {
+		of, err := p.peopleOf(k)
+		if err != nil {
+			return policy, nil, err
+		}
+		for _, table := range of.Tables {
+			policy.Tables = append(policy.Tables, of.People[0].Member(table, table.Table))
+		}
+		policy.People = append(policy.People, of.People...)
 	}
 	return policy, at, nil
 }

@@ -52,7 +52,7 @@ func (p *proposing) measure(ctx context.Context) (map[catalog.Name][]Effect, err
 	effects := make(map[catalog.Name][]Effect)
 	for i := range p.proposals {
 		one := &p.proposals[i]
-		if one.Verdict != propose.Protect {
+		if one.Verdict != propose.Protect || one.Draft.Kind != "" {
 			continue
 		}
 		found, err := p.measureOne(ctx, one)

@@ -27,6 +27,8 @@ type Outcome struct {
 	// Database is the database that was read.
 	Database string  `json:"database"`
 	Tables   []Table `json:"tables"`
+	// People are the kinds of persons whose tables are released together.
+	People []People `json:"people,omitempty"`
 	// File is the configuration's path, and Passwords those of the roles' passwords; with
 	// what stands there already.
 	File      string     `json:"file,omitempty"`
@@ -49,10 +51,13 @@ type Table struct {
 	Verdict string `json:"verdict"`
 	Why     string `json:"why"`
 	// Records is how many the table has, Looked at how many were taken.
-	Records int64    `json:"records"`
-	Looked  int      `json:"records_looked_at"`
-	Unique  float64  `json:"unique"`
-	Subject string   `json:"subject,omitempty"`
+	Records int64   `json:"records"`
+	Looked  int     `json:"records_looked_at"`
+	Unique  float64 `json:"unique"`
+	Subject string  `json:"subject,omitempty"`
+	// Kind is that with whose tables it is released; Keys are then published as pseudonyms.
+	Kind    string   `json:"kind,omitempty"`
+	Keys    []string `json:"keys,omitempty"`
 	Columns []Column `json:"columns,omitempty"`
 	Effects []Effect `json:"effects,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
@@ -114,6 +119,9 @@ func (p *proposing) outcome(c *pgx.ConnConfig, around surroundings, effects map[
 	for _, one := range p.proposals {
 		o.Tables = append(o.Tables, tableOf(one, effects[one.Table]))
 	}
+	for _, k := range p.kinds {
+		o.People = append(o.People, peopleOutcome(k, p.people[k.Name]))
+	}
 	for _, s := range skipped {
 		o.Tables = append(o.Tables, Table{Table: s.Table.String(), Verdict: propose.LeaveOut.String(), Why: s.Why})
 	}
@@ -137,7 +145,7 @@ func (p *proposing) outcome(c *pgx.ConnConfig, around surroundings, effects map[
 	reach := connectionOf(c, n, p.Options)
 	reach.database = around.database
 	o.Text = p.configuration(reach, fmt.Sprint(verifier))
-	o.Section = propose.Section(drafts(p.proposals))
+	o.Section = propose.Section(drafts(p.proposals), p.kinds...)
 	if _, err := config.Parse(p.Out, []byte(o.Text)); err != nil {
 		return nil, fmt.Errorf("the draft cannot be used as a configuration: %w", err)
 	}
@@ -151,7 +159,7 @@ func tableOf(one propose.Proposal, effects []Effect) Table {
 		return t
 	}
 	d := one.Draft
-	t.Records, t.Looked, t.Unique, t.Notes = d.Total, d.Records, d.Unique, d.Notes
+	t.Records, t.Looked, t.Unique, t.Notes, t.Kind, t.Keys = d.Total, d.Records, d.Unique, d.Notes, d.Kind, d.Keys
 	if d.Subject != nil {
 		t.Subject = d.Subject.Column
 	}

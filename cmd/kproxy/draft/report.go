@@ -23,6 +23,9 @@ func (o *Outcome) Report(out io.Writer) error {
 			w.table(t)
 		}
 	}
+	for _, k := range o.People {
+		w.people(k)
+	}
 	if tables := o.byVerdict(propose.Readable); len(tables) > 0 {
 		w.line("\nReadable as they are:")
 		for _, t := range tables {
@@ -78,6 +81,10 @@ func (w *reporter) table(t Table) {
 	if t.Subject != "" {
 		w.line("    persons are told apart by %s", propose.OneLine(t.Subject))
 	}
+	if t.Kind != "" {
+		w.line("    released with the tables of %s, as said below", propose.OneLine(t.Kind))
+		w.line("    %-18s %s", "pseudonyms", propose.OneLine(strings.Join(t.Keys, ", ")))
+	}
 	for _, role := range []catalog.Role{catalog.Identifying, catalog.QuasiIdentifying, catalog.Sensitive} {
 		w.columns(t, role.String())
 	}
@@ -91,7 +98,9 @@ func (w *reporter) table(t Table) {
 		w.line("    it is empty: nothing can be shown of what this means")
 		return
 	}
-	w.effects(t)
+	if t.Kind == "" {
+		w.effects(t)
+	}
 }
 
 func (w *reporter) columns(t Table, role string) {

@@ -21,8 +21,10 @@ type source struct {
 	role      string
 	relations []catalog.Relation // all of the database
 	chosen    []catalog.Relation
-	// refers are the columns of foreign keys with the tables that they refer to.
-	refers map[column]catalog.Name
+	// refers are the columns of foreign keys with the tables that they refer to, and foreign the
+	// foreign keys by their tables.
+	refers  map[column]catalog.Name
+	foreign map[catalog.Name][]propose.ForeignKey
 	// skipped are relations that cannot be looked at, with the reason.
 	skipped []Skipped
 }
@@ -38,7 +40,7 @@ type Skipped struct {
 	Why   string
 }
 
-// references are the columns of foreign keys.
+// references are the foreign keys.
 //
 //go:embed references.sql
 var references string
@@ -50,7 +52,7 @@ var hidden string
 
 // look finds the tables that the options speak of.
 func look(ctx context.Context, tx pgx.Tx, o Options) (*source, error) {
-	s := &source{refers: make(map[column]catalog.Name)}
+	s := &source{refers: make(map[column]catalog.Name), foreign: make(map[catalog.Name][]propose.ForeignKey)}
 	if err := tx.QueryRow(ctx, "SELECT current_user::text").Scan(&s.role); err != nil {
 		return nil, fmt.Errorf("asking for the role: %w", err)
 	}
@@ -62,10 +64,13 @@ func look(ctx context.Context, tx pgx.Tx, o Options) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the foreign keys: %w", err)
 	}
-	var from column
-	var to catalog.Name
-	if _, err := pgx.ForEachRow(rows, []any{&from.table.Schema, &from.table.Relation, &from.name, &to.Schema, &to.Relation}, func() error {
-		s.refers[from] = to
+	var from, to catalog.Name
+	var columns, referenced []string
+	if _, err := pgx.ForEachRow(rows, []any{&from.Schema, &from.Relation, &to.Schema, &to.Relation, &columns, &referenced}, func() error {
+		s.foreign[from] = append(s.foreign[from], propose.ForeignKey{Columns: slices.Clone(columns), To: to, Of: slices.Clone(referenced)})
+		for _, name := range columns {
+			s.refers[column{from, name}] = to
+		}
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("reading the foreign keys: %w", err)
@@ -176,6 +181,7 @@ func (s *source) table(ctx context.Context, tx pgx.Tx, r catalog.Relation, o Opt
 	if len(key) == 0 && !r.KeyRepeats {
 		key = r.Key
 	}
+	t.Key, t.Foreign = key, s.foreign[r.Name]
 	for i, c := range r.Columns {
 		names[i] = c.Name
 		to := s.refers[column{r.Name, c.Name}]

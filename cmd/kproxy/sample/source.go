@@ -21,6 +21,8 @@ type Source struct {
 	// Subject is the column whose values are drawn, with all of their records; empty where
 	// records are drawn.
 	Subject string
+	// Where is an SQL condition that the records meet; empty for all. It goes with a limit of 0.
+	Where string
 }
 
 // form is how values are written, that of package sync, and what makes a sequential scan
@@ -52,6 +54,9 @@ func (s Source) Read(ctx context.Context, tx pgx.Tx, limit int, seed uint64, pro
 	drawn := draw{limit: limit, random: rand.New(rand.NewPCG(seed, 0)), take: take}
 	query := "SELECT " + s.list() + " FROM " + s.only()
 	expected := total
+	if s.Where != "" {
+		query += " WHERE " + s.Where
+	}
 	if limit > 0 && total > int64(limit) {
 		expected = int64(limit)
 		if s.Subject == "" {

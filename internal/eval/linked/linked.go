@@ -19,7 +19,8 @@ import (
 // Evaluation is what is run: a release for each knowledge and each k.
 type Evaluation struct {
 	Records *persons.Builder
-	// Values gives the values of a sensitive column, one for each record and "" for NULL.
+	// Values gives the values of a sensitive column, one for each record and "" for NULL. Without
+	// it no questions are asked.
 	Values func(table catalog.Name, column string) []string
 	// Knows are alternatives to what the policy says, which they replace; empty for the
 	// policy's own.

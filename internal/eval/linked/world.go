@@ -70,6 +70,9 @@ func newWorld(e Evaluation, d *people.Data) *world {
 		w.person = append(w.person, personsOf(d, i))
 		w.dated = append(w.dated, w.datesOf(i))
 	}
+	if e.Values == nil {
+		return w
+	}
 	publication := e.Records.Publication()
 	w.addEvents(people.Root, publication.Root, e)
 	for i, t := range publication.Tables {
