@@ -220,7 +220,9 @@ func (s *linked) newRows() []newRow {
 	return rows
 }
 
-// writeRows joins some rows with what is published of their cells and of their records.
+// writeRows joins some rows, with what is published of their cells, with their records. Each row
+// brings the values of its cell: PostgreSQL estimates arrays to be short, and would compare every
+// row with every cell.
 func (s *linked) writeRows(to *statements, rows []newRow) {
 	records, cells, own, parents := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
 	published := make(map[incremental.ClassID][]hierarchy.Generalization)
@@ -229,24 +231,22 @@ func (s *linked) writeRows(to *statements, rows []newRow) {
 		own[i], parents[i] = storedNumber(int64(r.Own)), storedNumber(int64(r.Of))
 		published[incremental.ClassID(r.cell.ID)] = r.cell.Values
 	}
-	different := slices.Compact(slices.Sorted(slices.Values(cells)))
-	columns := s.part.shown(different, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
-	arguments := append([]any{numbers(records), numbers(cells), own, parents, numbers(different)}, columns...)
+	columns := s.part.shown(cells, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
 	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
-		SELECT m.cell, m.record, %[4]s
-		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS m(record, cell, own, parent)
-		JOIN unnest($5::bigint[]%[5]s) AS c0(%[6]s) USING (cell)
-		JOIN %[7]s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
+		SELECT c0.cell, c0.record, %[4]s
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]%[5]s) AS c0(%[6]s)
+		JOIN %[7]s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
 		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), s.t.releaseList(s.pseudonym),
-		textArrays(6, len(columns)), strings.Join(append([]string{"cell"}, s.part.generalizedNames("", "")...), ", "), s.t.recordsTable(), recordColumn), arguments...)
+		textArrays(5, len(columns)), strings.Join(append([]string{"record", "cell", "own", "parent"}, s.part.generalizedNames("", "")...), ", "), s.t.recordsTable(), recordColumn),
+		append([]any{numbers(records), numbers(cells), own, parents}, columns...)...)
 }
 
-// pseudonym is what a column shows of m, a row with its pseudonyms.
+// pseudonym is what a column shows of c0, a row with its pseudonyms.
 func (s *linked) pseudonym(c catalog.PublishedColumn) string {
-	m, number := s.t.layout.publication.Membership, "m.parent"
+	m, number := s.t.layout.publication.Membership, "c0.parent"
 	if m.IsOwn(c) {
-		number = "m.own"
+		number = "c0.own"
 	}
 	return m.Form(c).SQL(c, number)
 }
