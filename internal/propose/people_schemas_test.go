@@ -15,7 +15,7 @@ var smallHospital = schema{"people-hospital", []relation{
 		{"name", "text", "i", full, false, ""},
 		{"birth_date", "date", "q", day(1930, 2020), false, ""},
 		{"sex", "text", "q", one("f", "m"), false, ""},
-		{"postcode", "integer", "q", number(10000, 10090), false, ""},
+		{"postcode", "integer", "q", number(1000, 1090), false, ""},
 		{"doctor_id", "integer", "i", of(20), false, "doctors"},
 	}},
 	{"doctors", protect, 20, []field{
