@@ -189,4 +189,11 @@ readable: [public.pub, public.over, public.filled]
 	execute(t, admin, "ALTER TABLE people DETACH PARTITION people_3; GRANT SELECT ON people_3, over, filled TO "+s.owner, pgx.QueryExecModeSimpleProtocol)
 	refused("over")
 	refused("filled")
+	execute(t, admin, "ALTER TABLE people DROP COLUMN age; ALTER TABLE people ADD age int; UPDATE people SET age = id % 50", pgx.QueryExecModeSimpleProtocol)
+	eventually(t, "another column is noticed", func() bool {
+		return strings.Contains(s.kproxy(t, "status").stdout, "halted")
+	})
+	s.kproxy(t, "accept", "public.people", "--yes").must(t)
+	refused("over")
+	refused("filled")
 }

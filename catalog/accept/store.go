@@ -68,16 +68,18 @@ func LoadAs(ctx context.Context, on Querier, kind Kind, oid catalog.OID, identit
 }
 
 // Save notes what is accepted under a name from now on. The relations that were accepted under it
-// before, and their partitions, stay noted as "former": their rows stay protected.
+// before, and partitions that it had, stay noted as "former": their rows stay protected.
 func Save(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any) error {
 	return save(ctx, on, kind, name, identity, "DO UPDATE SET identity = excluded.identity || "+former+", accepted_at = pg_catalog.now()")
 }
 
-// former is what is kept of the identity before. Functions have no numbers in theirs.
-const former = `CASE WHEN a.identity ->> 'oid' IS DISTINCT FROM excluded.identity ->> 'oid'
-	THEN pg_catalog.jsonb_build_object('former', coalesce(a.identity -> 'former', '[]')
-		|| pg_catalog.jsonb_path_query_array(a.identity, '$.oid') || pg_catalog.jsonb_path_query_array(a.identity, '$.leaves[*].oid'))
-	WHEN a.identity ? 'former' THEN pg_catalog.jsonb_build_object('former', a.identity -> 'former') ELSE '{}' END`
+// former are the relations that the identity before named, and the new one does not, as far as they
+// are there. Identities of functions name none.
+const former = `CASE WHEN a.kind <> 'table' THEN '{}' ELSE (
+	SELECT CASE WHEN pg_catalog.count(*) = 0 THEN '{}' ELSE pg_catalog.jsonb_build_object('former', pg_catalog.jsonb_agg(held.oid)) END
+	FROM (SELECT a.identity -> 'oid' UNION SELECT pg_catalog.jsonb_path_query(a.identity, '$.leaves[*].oid') UNION SELECT pg_catalog.jsonb_path_query(a.identity, '$.former[*]')
+		EXCEPT (SELECT excluded.identity -> 'oid' UNION SELECT pg_catalog.jsonb_path_query(excluded.identity, '$.leaves[*].oid'))) AS held (oid)
+	JOIN pg_catalog.pg_class c ON c.oid = held.oid::text::oid) END`
 
 // SaveFirst notes likewise, unless something is accepted under the name already.
 func SaveFirst(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any) error {

@@ -53,7 +53,7 @@ type readableRow struct {
 	Names         []string
 	Types         []string
 	TypeOIDs      []uint32 `db:"type_oids"`
-	NamedTypes    []uint32 // those that a view's definition names
+	NamedTypes    []uint32 // those that a view's definition names, and of what its functions return
 	Key           []string
 	ReadSchemas   []string
 	ReadRelations []string

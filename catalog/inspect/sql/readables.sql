@@ -60,8 +60,9 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS types,
        ARRAY(SELECT a.atttypid FROM pg_attribute a
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS type_oids,
-       ARRAY(SELECT DISTINCT d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-             AND d.refclassid = 'pg_type'::regclass WHERE r.ev_class = c.oid AND c.relkind IN ('v', 'm')) AS named_types,
+       ARRAY(SELECT DISTINCT coalesce(p.prorettype, d.refobjid) FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+             AND d.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass) LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+             WHERE r.ev_class = c.oid AND c.relkind IN ('v', 'm')) AS named_types,
        ARRAY(SELECT a.attname::text FROM pg_index i
              CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
@@ -102,6 +103,10 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
              FROM pg_rewrite r CROSS JOIN LATERAL regexp_matches(r.ev_action::text, ':(?:funcid|aggfnoid|winfnoid) (\d+)', 'g') AS named
              JOIN pg_proc called ON called.oid = named[1]::oid
              WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind IN ('v', 'm') AND called.oid < 16384 AND called.provolatile <> 'i'
+             UNION
+             -- JSON_OBJECT and its like (PostgreSQL 16) do the same, and name no function.
+             SELECT 'json_build_object' FROM pg_rewrite r
+             WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind IN ('v', 'm') AND r.ev_action::text ~ '\{JSONCONSTRUCTOREXPR'
              ORDER BY 1) AS system_calls,
        c.oid IN (SELECT oid FROM shows) OR n.nspname IN ($5, $6) OR starts_with(n.nspname, $7)
          OR EXISTS (SELECT FROM parts p WHERE p.root = c.oid AND p.oid IN (SELECT oid FROM shows)) AS raw,
