@@ -55,6 +55,9 @@ func (u *unions) remove(one *union) {
 // constraints united with the nearest others. It reports whether all that is left
 // satisfies them.
 func (s *settling) regroup(moved incremental.Changes) bool {
+	if s.withheld != nil && !s.allHold() {
+		return false // without another look at every class
+	}
 	changed := make(map[incremental.ClassID]struct{})
 	for _, class := range slices.Concat(moved.Retired, moved.Rewrite) {
 		changed[class] = struct{}{}
@@ -78,16 +81,33 @@ func (s *settling) regroup(moved incremental.Changes) bool {
 	if s.sizeDecides() {
 		return true
 	}
+	united := 0
 	for _, u := range s.suspects() {
 		for u.classes != nil && !s.holds(u.persons) {
 			near := s.nearest(u)
-			if near == nil {
+			if united++; near == nil || united == manyUnited && !s.allHold() {
 				return false
 			}
 			u = s.unite(u, near)
 		}
 	}
 	return true
+}
+
+// manyUnited is how many classes are united before all persons are counted: where all of them
+// together violate the constraints, all classes would be united in vain, one after the other.
+const manyUnited = 16
+
+// allHold reports whether all persons together satisfy the constraints. Where they do not, no
+// division of them does.
+func (s *settling) allHold() bool {
+	var all []int32
+	for slot, id := range s.root.ids {
+		if id != 0 {
+			all = append(all, int32(slot))
+		}
+	}
+	return s.sizeDecides() || s.holds(all)
 }
 
 // newUnion is of one class; a class that is gone has no persons, and makes none.
