@@ -212,6 +212,9 @@ func (s *guarded) deleteRows(batch *statements) {
 	}
 }
 
+// writeRows joins rows, with what is published of their classes, with their records. Each row
+// brings the values of its class: PostgreSQL estimates arrays to be short, and would compare every
+// row with every class.
 func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 	t := s.t
 	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
@@ -219,17 +222,15 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 	for i, r := range rows {
 		records[i], classes[i], ids[i], persons[i], sealed[i] = int64(r.Record), int64(r.Class), int64(r.ID), int64(r.Person), r.Sealed
 	}
-	different := slices.Compact(slices.Sorted(slices.Values(classes)))
-	columns := s.part.shown(different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
-	arguments := append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed, numbers(different)}, columns...)
+	columns := s.part.shown(classes, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
 	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
-		SELECT m.class, m.id, m.person, m.sealed, 1, %s
-		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]) AS m(record, class, id, person, sealed)
-		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
-		JOIN %s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
+		SELECT c0.class, c0.id, c0.person, c0.sealed, 1, %s
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]%s) AS c0(%s)
+		JOIN %s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
 		t.release.releaseTable(), listed(s.marks(), ""), t.layout.view().shownList(), t.releaseList(noPseudonym),
-		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, s.part.generalizedNames("", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
+		textArrays(6, len(columns)), strings.Join(append([]string{"record", "class", "id", "person", "sealed"}, s.part.generalizedNames("", "")...), ", "), t.recordsTable(), recordColumn),
+		append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed}, columns...)...)
 }
 
 func (s *guarded) writeWeights(batch *statements) {

@@ -90,13 +90,10 @@ func distinct(numbers []int64) []int64 {
 // insert adds rows, whose classes have to hold the values of their records.
 func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 	ids, classes, numbers := numbersOf(m.t, arguments[0]), numbersOf(m.t, arguments[1]), numbersOf(m.t, arguments[2])
-	persons, sealed, different := numbersOf(m.t, arguments[3]), arguments[4].([]bool), numbersOf(m.t, arguments[5])
-	if !slices.Equal(different, distinct(classes)) {
-		m.t.Errorf("of the classes %v, %v are described", distinct(classes), different)
-	}
+	persons, sealed := numbersOf(m.t, arguments[3]), arguments[4].([]bool)
 	p := m.of.parts[0]
 	var columns [][]value
-	for _, column := range arguments[6:] {
+	for _, column := range arguments[5:] {
 		columns = append(columns, column.(*array).elements(m.t))
 	}
 	if len(columns) != len(p.generalized) {
@@ -110,7 +107,7 @@ func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 		m.rows[numbers[i]] = releasedRow{classes[i], persons[i], sealed[i], 1, slices.Clone(row)}
 		for at, c := range p.generalized {
 			var lower, upper int
-			text := columns[at][slices.Index(different, classes[i])].text
+			text := columns[at][i].text
 			if _, err := fmt.Sscanf(text, `["%d","%d"]`, &lower, &upper); c.Part != catalog.Range || err != nil {
 				continue
 			}
