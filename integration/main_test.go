@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 3 * time.Minute
+const patience = 8 * time.Minute
 
 // program is the path of the kproxy that is tested.
 var program string

@@ -106,7 +106,6 @@ func TestQuestions(t *testing.T) {
 				continue
 			}
 			t.Run(name+" "+short, func(t *testing.T) {
-				t.Parallel()
 				policy, err := os.ReadFile(filepath.Join("testdata", "questions", name+".yaml"))
 				if err != nil {
 					t.Fatal(err)

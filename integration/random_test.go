@@ -76,7 +76,7 @@ func startRandom(t *testing.T, s *site) {
 	t.Helper()
 	client, quoted := connConfig(t, s.url()), strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 	command := exec.CommandContext(t.Context(), sqlsmith, "--verbose", "--exclude-catalog", fmt.Sprintf("--seed=%d", *randomSeed), fmt.Sprintf("--max-queries=%d", *randomStatements/5),
-		fmt.Sprintf("--target=host=%s port=%d dbname=%s user=%s password='%s' options='-c statement_timeout=2000'",
+		fmt.Sprintf("--target=host=%s port=%d dbname=%s user=%s password='%s' options='-c statement_timeout=10000'",
 			client.Host, client.Port, client.Database, client.User, quoted.Replace(client.Password)))
 	output, err := command.CombinedOutput()
 	// It writes a point for each statement that was answered, and letters for others.

@@ -19,7 +19,7 @@ import (
 
 const (
 	// patience bounds what must happen soon; nothing is measured against it.
-	patience = 90 * time.Second
+	patience = 5 * time.Minute
 	// usual is how many patients a page's database has unless it asks for others.
 	usual = 2000
 )

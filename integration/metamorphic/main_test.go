@@ -13,7 +13,7 @@ import (
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 3 * time.Minute
+const patience = 8 * time.Minute
 
 var (
 	each   = flag.String("metamorphic.each", "all", "after what observables are tried: all (mutations), file or mutation")

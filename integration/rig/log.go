@@ -9,7 +9,7 @@ import (
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 3 * time.Minute
+const patience = 8 * time.Minute
 
 // Log gathers what a process says while others read it. The zero value is empty.
 type Log struct {

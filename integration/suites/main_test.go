@@ -17,7 +17,7 @@ import (
 
 const (
 	// patience bounds what must happen soon; nothing is measured against it.
-	patience = 90 * time.Second
+	patience = 5 * time.Minute
 
 	// recorded is the major version of PostgreSQL that the golden files are of.
 	recorded = 15
