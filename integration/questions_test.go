@@ -111,15 +111,15 @@ func TestQuestions(t *testing.T) {
 					t.Fatal(err)
 				}
 				tables := strings.Replace(string(policy), "knows: "+knowledge["year"], "knows: "+knows, 1)
-				s := ready(t, siteOptions{tables: tables, load: func(ctx context.Context, conn *pgx.Conn) error { return load(ctx, conn, questioned, 1) }})
+				s := ready(t, siteOptions{tables: tables, load: func(ctx context.Context, conn *pgx.Conn) error { return load(ctx, conn, personsAsked, 1) }})
 				s.ask(t, questions(t, name), filepath.Join("testdata", "questions", name+"_"+short+".txt"), short == "year")
 			})
 		}
 	}
 }
 
-// questioned is how many persons the questions are about.
-const questioned = 5000
+// personsAsked is how many persons the questions are about.
+const personsAsked = 5000
 
 // ask compares the answers with the truth, which is that of the file.
 func (s *site) ask(t *testing.T, list []question, path string, bounded bool) {
@@ -157,11 +157,11 @@ func (s *site) ask(t *testing.T, list []question, path string, bounded bool) {
 		}
 		return
 	}
-	s.sameTruths(t, path, truths.String())
+	sameTruths(t, path, truths.String())
 }
 
 // sameTruths sees to it that a file speaks of the data as they are.
-func (s *site) sameTruths(t *testing.T, path, truths string) {
+func sameTruths(t *testing.T, path, truths string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/kproxy/kproxy/internal/example"
 )
 
 // HistoriesSchema creates the tables persons, stays, diagnoses, prescriptions and labs in the
@@ -26,31 +28,14 @@ func LoadHistories(ctx context.Context, conn *pgx.Conn, n int, seed uint64) erro
 	for h := range Histories(n, seed) {
 		rows.add(h)
 	}
-	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, HistoriesSchema); err != nil {
-			return fmt.Errorf("creating the tables: %w", err)
-		}
-		for _, t := range []struct {
-			name    string
-			columns []string
-			rows    [][]any
-		}{
-			{"persons", []string{"person_id", "name", "national_id", "birth_date", "sex", "postcode"}, rows.persons},
-			{"stays", []string{"stay_id", "person_id", "admission_date", "days", "ward", "cost"}, rows.stays},
-			{"diagnoses", []string{"stay_id", "position", "code"}, rows.diagnoses},
-			{"prescriptions", []string{"prescription_id", "stay_id", "day", "drug"}, rows.prescriptions},
-			{"labs", []string{"lab_id", "stay_id", "day", "test", "value"}, rows.labs},
-		} {
-			if err := copyRows(ctx, tx, t.name, t.columns, t.rows, func(row []any) []any { return row }); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := example.Load(ctx, conn, HistoriesSchema, []example.Table{
+		{Name: "persons", Columns: []string{"person_id", "name", "national_id", "birth_date", "sex", "postcode"}, Rows: rows.persons},
+		{Name: "stays", Columns: []string{"stay_id", "person_id", "admission_date", "days", "ward", "cost"}, Rows: rows.stays},
+		{Name: "diagnoses", Columns: []string{"stay_id", "position", "code"}, Rows: rows.diagnoses},
+		{Name: "prescriptions", Columns: []string{"prescription_id", "stay_id", "day", "drug"}, Rows: rows.prescriptions},
+		{Name: "labs", Columns: []string{"lab_id", "stay_id", "day", "test", "value"}, Rows: rows.labs},
 	})
 	if err != nil {
-		return fmt.Errorf("loading the histories: %w", err)
-	}
-	if _, err := conn.Exec(ctx, "ANALYZE persons, stays, diagnoses, prescriptions, labs"); err != nil {
 		return fmt.Errorf("loading the histories: %w", err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/kproxy/kproxy/internal/example"
 )
 
 // Schema creates the tables customers, orders, items and payments in the schema that comes first
@@ -26,30 +28,13 @@ func Load(ctx context.Context, conn *pgx.Conn, n int, seed uint64) error {
 	for c := range Customers(n, seed) {
 		r.add(c)
 	}
-	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, Schema); err != nil {
-			return fmt.Errorf("creating the tables: %w", err)
-		}
-		for _, t := range []struct {
-			name    string
-			columns []string
-			rows    [][]any
-		}{
-			{"customers", []string{"customer_id", "email", "birth_year", "postcode"}, r.customers},
-			{"orders", []string{"order_id", "customer_id", "ordered_on", "channel", "total"}, r.orders},
-			{"items", []string{"order_id", "line", "product", "category", "quantity", "price"}, r.items},
-			{"payments", []string{"payment_id", "order_id", "method", "day", "amount"}, r.payments},
-		} {
-			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
-				return fmt.Errorf("filling %s: %w", t.name, err)
-			}
-		}
-		return nil
+	err := example.Load(ctx, conn, Schema, []example.Table{
+		{Name: "customers", Columns: []string{"customer_id", "email", "birth_year", "postcode"}, Rows: r.customers},
+		{Name: "orders", Columns: []string{"order_id", "customer_id", "ordered_on", "channel", "total"}, Rows: r.orders},
+		{Name: "items", Columns: []string{"order_id", "line", "product", "category", "quantity", "price"}, Rows: r.items},
+		{Name: "payments", Columns: []string{"payment_id", "order_id", "method", "day", "amount"}, Rows: r.payments},
 	})
 	if err != nil {
-		return fmt.Errorf("loading the shop: %w", err)
-	}
-	if _, err := conn.Exec(ctx, "ANALYZE customers, orders, items, payments"); err != nil {
 		return fmt.Errorf("loading the shop: %w", err)
 	}
 	return nil

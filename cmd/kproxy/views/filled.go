@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,21 +61,11 @@ func (p *planner) filler(r catalog.ReadableRelation) *unreadable { return p.fill
 // fillerUnder is likewise; filled says that the relation is read when a materialized view is
 // filled.
 func (p *planner) fillerUnder(r catalog.ReadableRelation, filled bool) *unreadable {
-	filled = filled || r.Kind == catalog.KindMaterializedView
-	if !filled {
-		return p.fillerBelow(r, false)
+	if filled = filled || r.Kind == catalog.KindMaterializedView; filled {
+		if found := cmp.Or(fills(r), p.converts(r)); found != nil {
+			return found
+		}
 	}
-	if found := fills(r); found != nil {
-		return found
-	}
-	if found := p.converts(r); found != nil {
-		return found
-	}
-	return p.fillerBelow(r, true)
-}
-
-// fillerBelow is likewise, of what the relation reads.
-func (p *planner) fillerBelow(r catalog.ReadableRelation, filled bool) *unreadable {
 	for _, name := range r.Reads {
 		if found := p.fillerUnder(p.readables[name], filled); found != nil {
 			return found
