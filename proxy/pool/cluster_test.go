@@ -205,6 +205,8 @@ func TestRestartIsNoSecondPrimary(t *testing.T) {
 		} else {
 			c.observe(0, writes(3, "a2", 1))
 			expect(t, c, "?")
+			c.refer(refers(2.5, 1, 200)) // asked before, and answered late
+			expect(t, c, "?")
 			c.refer(again)
 		}
 		expect(t, c, "P4")
