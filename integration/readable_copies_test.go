@@ -159,7 +159,7 @@ func textsOf(t *testing.T, conn *pgx.Conn, relation string) ([]string, error) {
 func TestCopiesFilledByFunctions(t *testing.T) {
 	t.Parallel()
 	s := ready(t, copiedSite().with(`CREATE FUNCTION upper_of(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)';
-			CREATE FUNCTION named_of(text) RETURNS text LANGUAGE sql STABLE AS 'SELECT max(name) FROM people WHERE name > $1';
+			CREATE FUNCTION named_of(text) RETURNS text LANGUAGE sql STABLE AS 'SELECT max(name) FROM public.people WHERE name > $1';
 			CREATE VIEW uppers AS SELECT upper_of(name) AS name FROM regions;
 			CREATE MATERIALIZED VIEW filled AS SELECT name FROM uppers; CREATE MATERIALIZED VIEW found AS SELECT named_of(name) AS name FROM regions`, "filled", "found"))
 	const filled = "is filled by public.named_of(text)"
@@ -198,18 +198,20 @@ func TestCopiesFilledBySystem(t *testing.T) {
 			CREATE MATERIALIZED VIEW under AS SELECT common FROM statistic;
 			CREATE VIEW above AS SELECT common FROM under;
 			CREATE MATERIALIZED VIEW roles AS SELECT r.name, (SELECT max(rolpassword) FROM pg_authid) AS common FROM regions r;
-			CREATE MATERIALIZED VIEW asked AS SELECT query_to_xml('TABLE people', true, false, '')::text AS common FROM regions;
+			CREATE MATERIALIZED VIEW asked AS SELECT query_to_xml('TABLE public.people', true, false, '')::text AS common FROM regions;
 			ALTER TABLE people ADD note text; CREATE SEQUENCE numbers OWNED BY people.id; CREATE MATERIALIZED VIEW counted AS SELECT last_value::text AS common FROM numbers;
 			DO $$ BEGIN EXECUTE (SELECT format('CREATE MATERIALIZED VIEW toasted AS SELECT chunk_id::text AS common FROM %s', reltoastrelid::regclass) FROM pg_class WHERE oid = 'people'::regclass); END $$;
-			CREATE FUNCTION asks(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT max(name) FROM people WHERE name > $1'; ALTER EXTENSION plpgsql ADD FUNCTION asks(text);
+			CREATE FUNCTION asks(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT max(name) FROM public.people WHERE name > $1'; ALTER EXTENSION plpgsql ADD FUNCTION asks(text);
 			CREATE MATERIALIZED VIEW extended AS SELECT asks(name) AS common FROM regions;
 			CREATE FOREIGN DATA WRAPPER away; CREATE SERVER away FOREIGN DATA WRAPPER away; CREATE FOREIGN TABLE remote (name text) SERVER away; CREATE VIEW distant AS SELECT name FROM remote;
 			CREATE MATERIALIZED VIEW fetched AS SELECT name AS common FROM distant WITH NO DATA;
 			CREATE MATERIALIZED VIEW sized AS SELECT pg_table_size(name::regclass)::text AS common FROM regions WITH NO DATA;
 			CREATE TYPE level AS ENUM ('low', 'high'); CREATE TABLE levels (of level); INSERT INTO levels VALUES ('low'); CREATE VIEW named_levels AS SELECT of::text AS of FROM levels;
 			CREATE MATERIALIZED VIEW converted AS SELECT to_jsonb(of)::text AS common FROM levels; CREATE MATERIALIZED VIEW rowed AS SELECT json_agg(l)::text AS common FROM levels l;
+			DO $$ BEGIN EXECUTE 'CREATE MATERIALIZED VIEW constructed AS SELECT ' || CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'json_build_object(''l'', of)'
+				ELSE 'JSON_OBJECT(''l'' VALUE of)' END || '::text AS common FROM levels'; END $$;
 			CREATE MATERIALIZED VIEW texts AS SELECT to_jsonb(of)::text AS common FROM named_levels;
-			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`, "stats", "above", "under", "roles", "asked", "plain", "counted", "toasted", "extended", "fetched", "sized", "converted", "rowed", "texts"))
+			CREATE MATERIALIZED VIEW plain AS SELECT upper(name) || to_char(date_trunc('day', now()), 'DD') AS common, sum(1) OVER () AS n FROM regions GROUP BY name`, "stats", "above", "under", "roles", "asked", "plain", "counted", "toasted", "extended", "fetched", "sized", "converted", "rowed", "constructed", "texts"))
 	eventually(t, "plain is served", func() bool {
 		found, err := s.attempt(t, "SELECT count(*) > 0 FROM plain WHERE common <> '' AND n > 0")
 		return err == nil && found
@@ -220,7 +222,8 @@ func TestCopiesFilledBySystem(t *testing.T) {
 	})
 	for relation, by := range map[string]string{
 		"stats": "from pg_catalog.pg_stats", "under": "from pg_catalog.pg_statistic", "above": "from pg_catalog.pg_statistic", "roles": "from pg_catalog.pg_authid", "asked": "by pg_catalog.query_to_xml",
-		"converted": "by pg_catalog.to_jsonb beside values of type", "rowed": "by pg_catalog.json_agg beside values of type",
+		"constructed": "by pg_catalog.json_build_object beside values of type",
+		"converted":   "by pg_catalog.to_jsonb beside values of type", "rowed": "by pg_catalog.json_agg beside values of type",
 		"counted": "from public.numbers", "toasted": "from pg_toast.pg_toast_", "extended": "by public.asks(text)", "fetched": "from public.remote", "sized": "by pg_catalog.pg_table_size",
 	} {
 		if _, err := s.attempt(t, "SELECT count(common) > 0 FROM "+relation); err == nil {
