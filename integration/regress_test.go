@@ -222,8 +222,8 @@ type regression struct {
 
 func newRegression(t *testing.T, s *site) *regression {
 	t.Helper()
-	// As pg_regress sets them.
-	const settings = "options=-cdatestyle%3DPostgres,MDY%20-ctimezone%3DPST8PDT%20-cintervalstyle%3Dpostgres_verbose%20-cstatement_timeout%3D10000"
+	// As pg_regress sets them. One statement takes up to ten seconds either way, on a busy machine more.
+	const settings = "options=-cdatestyle%3DPostgres,MDY%20-ctimezone%3DPST8PDT%20-cintervalstyle%3Dpostgres_verbose%20-cstatement_timeout%3D120000"
 	return &regression{
 		direct:  dialed(t, s.readerURL()+"&"+settings),
 		proxied: dialed(t, s.url(settings)),
