@@ -88,7 +88,13 @@ func errorOf(truth, got map[string]float64) float64 {
 }
 
 // analysts are sites for which there are questions.
-var analysts = map[string]func(context.Context, *pgx.Conn, int, uint64) error{"hospital": hospital.LoadHistories, "shop": shop.Load}
+var analysts = map[string]struct {
+	load   func(context.Context, *pgx.Conn, int, uint64) error
+	policy string
+}{
+	"hospital": {hospital.LoadHistories, hospital.HistoriesPolicy},
+	"shop":     {shop.Load, shop.Policy},
+}
 
 // knowledge is what outsiders may know, as policies have it, by the names of files.
 var knowledge = map[string]string{"year": "{rows: 1, per: 1y}", "all": "all"}
@@ -100,18 +106,14 @@ var writeAnswers = flag.Bool("questions.write", false, "ask under all that outsi
 // be are off by 20 % at most, and half of them by 3 %. Files have the answers beside the truth.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	for name, load := range analysts {
+	for name, analyst := range analysts {
 		for short, knows := range knowledge {
 			if short == "all" && !*writeAnswers {
 				continue
 			}
 			t.Run(name+" "+short, func(t *testing.T) {
-				policy, err := os.ReadFile(filepath.Join("testdata", "questions", name+".yaml"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				tables := strings.Replace(string(policy), "knows: "+knowledge["year"], "knows: "+knows, 1)
-				s := ready(t, siteOptions{tables: tables, load: func(ctx context.Context, conn *pgx.Conn) error { return load(ctx, conn, personsAsked, 1) }})
+				tables := strings.Replace(analyst.policy, "knows: "+knowledge["year"], "knows: "+knows, 1)
+				s := ready(t, siteOptions{tables: tables, load: func(ctx context.Context, conn *pgx.Conn) error { return analyst.load(ctx, conn, personsAsked, 1) }})
 				s.ask(t, questions(t, name), filepath.Join("testdata", "questions", name+"_"+short+".txt"), short == "year")
 			})
 		}

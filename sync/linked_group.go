@@ -81,7 +81,11 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 	}
 	g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), people.MaintainedOptions{
 		Method: method, Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: g.pseudonym,
-		Progress: func(done, total int) { g.progress(done, total) },
+		Progress: func(done, total int) {
+			if !g.settled { // later changes are not the publication
+				g.progress(done, total)
+			}
+		},
 	})
 	return g, err
 }

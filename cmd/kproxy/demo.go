@@ -34,6 +34,7 @@ With --once, demo runs a scripted tour that checks what it shows, and exits.`,
 	flags.BoolVar(&o.Guarded, "guarded", false, "use guarded updates for all tables, with short waits")
 	flags.StringVar(&o.CSV, "csv", "", "publish this CSV `FILE` instead of the hospital (needs --policy)")
 	flags.StringVar(&o.Policy, "policy", "", "policy `FILE` for --csv")
+	flags.IntVar(&o.Persons, "persons", demo.DefaultPersons, "`NUMBER` of persons to generate, with their stays")
 	flags.IntVar(&o.Patients, "patients", demo.DefaultPatients, "`NUMBER` of patients to generate")
 	flags.Uint64Var(&o.Seed, "seed", 1, "`SEED` of the generator and of the anonymization")
 	flags.StringVar(&o.Listen, "listen", "", "`ADDRESS` to serve on (default 127.0.0.1:6432, or a free port when that is taken)")

@@ -18,6 +18,11 @@ import (
 //go:embed histories.sql
 var HistoriesSchema string
 
+// HistoriesPolicy is a policy file that releases the tables of histories together.
+//
+//go:embed histories.yaml
+var HistoriesPolicy string
+
 // historyRows are the rows of the tables of histories.
 type historyRows struct{ persons, stays, diagnoses, prescriptions, labs [][]any }
 

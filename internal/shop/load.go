@@ -18,6 +18,11 @@ import (
 //go:embed schema.sql
 var Schema string
 
+// Policy is a policy file that releases the tables together.
+//
+//go:embed policy.yaml
+var Policy string
+
 // rows are those of the tables.
 type rows struct{ customers, orders, items, payments [][]any }
 

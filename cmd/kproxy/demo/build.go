@@ -71,9 +71,12 @@ func (s *stage) build(ctx context.Context, source source) error {
 // shortWait is how long new records wait in a demonstration before a small batch.
 const shortWait = 10 * time.Second
 
-// guard has the updates of all tables guarded.
+// guard has the updates of all tables guarded that are not released together with others.
 func guard(policy catalog.Policy) {
-	for i := range policy.Tables {
+	for i, t := range policy.Tables {
+		if policy.IsMember(t.Table) {
+			continue
+		}
 		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Batch: catalog.DefaultBatch, Within: shortWait}
 		policy.Tables[i].Suppression, policy.Tables[i].Reanonymize = 0, 0
 	}

@@ -20,8 +20,11 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// DefaultPatients is the size of the hospital.
-const DefaultPatients = 50_000
+// The size of the hospital.
+const (
+	DefaultPersons  = 5_000
+	DefaultPatients = 50_000
+)
 
 // Options say what is shown.
 type Options struct {
@@ -31,9 +34,10 @@ type Options struct {
 	ProgressDone func() // leaves the progress line
 
 	Once     bool   // run the tour and return
-	Guarded  bool   // publish with guarded updates, whatever the policy says
+	Guarded  bool   // publish single tables with guarded updates, whatever the policy says
 	CSV      string // path; empty means the hospital
 	Policy   string // path of the policy file for CSV
+	Persons  int    // with their stays, diagnoses, prescriptions and labs
 	Patients int
 	Seed     uint64
 	Listen   string // empty means defaultListen, or a free port
@@ -140,14 +144,18 @@ func (s *stage) announce(ctx context.Context, took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for i, t := range s.config.Policy.Tables {
-		r := report[i]
-		if reason := s.withheld(t.Table); reason != "" {
-			if !s.Once { // a tour ends with it
-				s.say("Nothing of %s is published, since %s.", r.Table, reason)
-			}
+	for _, kind := range s.config.Policy.People {
+		s.announcePeople(kind, report)
+	}
+	for _, t := range s.config.Policy.Tables {
+		if s.config.Policy.IsMember(t.Table) {
 			continue
 		}
+		if reason := s.withheld(t.Table); reason != "" {
+			s.sayWithheld(t.Table, reason)
+			continue
+		}
+		r := reportOf(report, t.Table)
 		s.say("Published %s in %.1f s under %s: %d records in %d classes of %d to %d, DM %d, %d withheld.",
 			r.Table, took.Seconds(), strings.Join(constraints(t), " and "), r.Records-r.Withheld, r.Classes, r.Smallest, r.Largest, r.Discernibility, r.Withheld)
 		s.say("  %s.", following(t.Updates))
@@ -166,6 +174,12 @@ func following(u catalog.Updates) string {
 	}
 	return fmt.Sprintf("updates: %v. Newcomers wait until %d or more can appear together, or for %v, and rows of the deleted stay for a while: comparing versions tells no more than one of them",
 		u.Mode, u.Batch, wait)
+}
+
+func (s *stage) sayWithheld(table catalog.Name, reason string) {
+	if !s.Once { // a tour ends with it
+		s.say("Nothing of %s is published, since %s.", table, reason)
+	}
 }
 
 // withheld is the reason why nothing of a table is published; "" where it is.

@@ -24,7 +24,7 @@ type source interface {
 
 func (s *stage) source() (source, error) {
 	if s.CSV == "" {
-		return hospitalSource{patients: s.Patients, seed: s.Seed}, nil
+		return hospitalSource{persons: s.Persons, patients: s.Patients, seed: s.Seed}, nil
 	}
 	policy, err := config.LoadPolicy(s.Policy)
 	if err != nil {
@@ -50,18 +50,26 @@ func base() (*config.Config, error) {
 }
 
 type hospitalSource struct {
-	patients int
-	seed     uint64
+	persons, patients int
+	seed              uint64
 }
 
-// configure has the example, which is the hospital's, and the staff besides.
-func (h hospitalSource) configure(c *config.Config) error { return employ(&c.Policy) }
+// configure has the example, which is the hospital's, and the staff and the persons besides.
+func (h hospitalSource) configure(c *config.Config) error {
+	if err := employ(&c.Policy); err != nil {
+		return err
+	}
+	return addPeople(&c.Policy)
+}
 
 func (h hospitalSource) load(ctx context.Context, conn *pgx.Conn) error {
 	if err := hospital.Load(ctx, conn, h.patients, h.seed); err != nil {
 		return err
 	}
-	return loadStaff(ctx, conn)
+	if err := loadStaff(ctx, conn); err != nil {
+		return err
+	}
+	return loadPeople(ctx, conn, h.persons, h.seed)
 }
 
 func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {

@@ -43,30 +43,46 @@ func (s *stage) tour(ctx context.Context, source source) error {
 			return fmt.Errorf("there is nothing to tour: nothing of %s is published, since %s", p.Policy.Table, reason)
 		}
 	}
-	owner, err := pgx.Connect(ctx, s.server.DSN(s.config.Database))
-	if err != nil {
-		return fmt.Errorf("connecting to the source: %w", err)
-	}
-	defer owner.Close(context.WithoutCancel(ctx))
 	failed := 0
 	for _, p := range publications {
-		g := &guide{stage: s, table: p.Policy, shape: p, owner: owner}
-		if _, err := owner.Exec(ctx, "DROP TABLE IF EXISTS pg_temp.kept, pg_temp.newcomers"); err != nil { // of the table before
-			return fmt.Errorf("preparing the tour of %s: %w", p.Policy.Table, err)
+		if p.Membership != nil && p.Policy.Table != p.Membership.People.Root {
+			continue // the tour of the root is that of all
 		}
-		if err := g.connect(ctx); err != nil {
-			return err
+		inTable, err := s.tourOf(ctx, p)
+		if err != nil {
+			return fmt.Errorf("touring %s: %w", p.Policy.Table, err)
 		}
-		s.say("\nA tour of %s, with %v updates", p.Policy.Table, p.Policy.Updates.Mode)
-		g.walk(ctx)
-		_ = g.client.Close(context.WithoutCancel(ctx))
-		failed += g.failed
+		failed += inTable
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d steps of the tour failed", failed)
 	}
 	s.say("\nEverything held.")
 	return nil
+}
+
+// tourOf walks through one table, or those that are released together with it, and returns how
+// many steps failed.
+func (s *stage) tourOf(ctx context.Context, p catalog.Publication) (failed int, err error) {
+	g := &guide{stage: s, table: p.Policy, shape: p}
+	if g.owner, err = pgx.Connect(ctx, s.server.DSN(s.config.Database)); err != nil {
+		return 0, fmt.Errorf("connecting to the source: %w", err)
+	}
+	defer g.owner.Close(context.WithoutCancel(ctx))
+	if err := g.connect(ctx); err != nil {
+		return 0, err
+	}
+	defer func() { _ = g.client.Close(context.WithoutCancel(ctx)) }()
+	if p.Membership != nil {
+		of := peopleGuide{guide: g, people: p.Membership.People}
+		g.table.Constraints = of.people.Constraints // of all tables together
+		s.say("\nA tour of persons and what belongs to them, with immediate updates")
+		of.walkPeople(ctx)
+	} else {
+		s.say("\nA tour of %s, with %v updates", p.Policy.Table, p.Policy.Updates.Mode)
+		g.walk(ctx)
+	}
+	return g.failed, nil
 }
 
 func (g *guide) connect(ctx context.Context) (err error) {
