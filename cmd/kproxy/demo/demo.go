@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -138,14 +140,10 @@ func (s *stage) serve(ctx context.Context, source source) error {
 	return err
 }
 
-// announce prints the verifier's report on what was published.
+// announce prints what was published, of single tables with the verifier's figures.
 func (s *stage) announce(ctx context.Context, took time.Duration) error {
-	report, err := history.Verify(ctx, s.config)
-	if err != nil {
-		return err
-	}
 	for _, kind := range s.config.Policy.People {
-		s.announcePeople(kind, report)
+		s.announcePeople(kind)
 	}
 	for _, t := range s.config.Policy.Tables {
 		if s.config.Policy.IsMember(t.Table) {
@@ -155,12 +153,34 @@ func (s *stage) announce(ctx context.Context, took time.Duration) error {
 			s.sayWithheld(t.Table, reason)
 			continue
 		}
-		r := reportOf(report, t.Table)
+		report, err := s.prove(ctx, t.Table)
+		if err != nil {
+			return err
+		}
+		r := report[0]
 		s.say("Published %s in %.1f s under %s: %d records in %d classes of %d to %d, DM %d, %d withheld.",
 			r.Table, took.Seconds(), strings.Join(constraints(t), " and "), r.Records-r.Withheld, r.Classes, r.Smallest, r.Largest, r.Discernibility, r.Withheld)
 		s.say("  %s.", following(t.Updates))
 	}
 	return nil
+}
+
+// prove verifies the releases of some tables, in the order of the policy. It wants all or none of
+// those about the same persons.
+func (s *stage) prove(ctx context.Context, tables ...catalog.Name) (verify.Report, error) {
+	c := *s.config
+	c.Policy = catalog.Policy{}
+	for _, t := range s.config.Policy.Tables {
+		if slices.Contains(tables, t.Table) {
+			c.Policy.Tables = append(c.Policy.Tables, t)
+		}
+	}
+	for _, kind := range s.config.Policy.People {
+		if slices.Contains(tables, kind.Root) {
+			c.Policy.People = append(c.Policy.People, kind)
+		}
+	}
+	return history.Verify(ctx, &c)
 }
 
 // following says what a table's mode of updates means to its readers.

@@ -10,17 +10,16 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/hospital"
-	"github.com/kproxy/kproxy/internal/verify"
 )
 
-// addPeople adds the hospital's persons and what belongs to them to a policy.
+// addPeople puts the hospital's persons and what belongs to them before all else in a policy.
 func addPeople(policy *catalog.Policy) error {
 	histories, err := config.ParsePolicy("histories.yaml", []byte(hospital.HistoriesPolicy))
 	if err != nil {
 		return fmt.Errorf("reading the policy of the persons: %w", err)
 	}
-	policy.Tables = append(policy.Tables, histories.Policy().Tables...)
-	policy.People = append(policy.People, histories.People...)
+	policy.Tables = append(histories.Policy().Tables, policy.Tables...)
+	policy.People = histories.People
 	return nil
 }
 
@@ -31,32 +30,19 @@ func loadPeople(ctx context.Context, conn *pgx.Conn, persons int, seed uint64) e
 
 // announcePeople says what was published of tables about the same persons, and what an outsider
 // may know.
-func (s *stage) announcePeople(kind catalog.People, report verify.Report) {
+func (s *stage) announcePeople(kind catalog.People) {
 	var tables []string
-	var persons, rows int64
+	rows := 0
+	status := s.daemon.Status().Tables
 	for _, name := range kind.Names() {
 		if reason := s.withheld(name); reason != "" {
 			s.sayWithheld(name, reason)
 			return
 		}
-		published := reportOf(report, name)
-		tables = append(tables, name.Relation)
-		rows += published.Rows
-		if name == kind.Root {
-			persons = published.Rows
-		}
+		tables = append(tables, name.String())
+		rows += status[name].Records
 	}
-	s.say("Published %s together, to be joined: %d rows of %d persons. knows: %v, updates: immediate.",
-		strings.Join(tables, ", "), rows, persons, kind.Knows)
-	s.say("  %s", kind.Explain())
-}
-
-// reportOf is the verifier's report on one table.
-func reportOf(report verify.Report, name catalog.Name) verify.TableReport {
-	for _, t := range report {
-		if t.Table == name.String() {
-			return t
-		}
-	}
-	return verify.TableReport{}
+	s.say("Published %s together: %d rows of %d persons.", strings.Join(tables, ", "), rows, status[kind.Root].Records)
+	s.say("  knows: %v. %s", kind.Knows, kind.Explain())
+	s.say("  %s.", following(catalog.Updates{Mode: catalog.Immediate})) // the only one that is built
 }

@@ -74,6 +74,10 @@ func (h hospitalSource) load(ctx context.Context, conn *pgx.Conn) error {
 
 func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {
 	analyst = []string{
+		`SELECT description, count(DISTINCT person_id) AS persons, round(avg(days), 1) AS days`,
+		`FROM persons JOIN stays USING (person_id) JOIN diagnoses USING (stay_id) JOIN icd10 USING (code)`,
+		`WHERE admission_date >= '2025-01-01' GROUP BY 1 ORDER BY 2 DESC LIMIT 5;   -- a year, since persons are followed within one`,
+		`SELECT * FROM persons JOIN stays USING (person_id) WHERE person_id = (SELECT max(person_id) FROM stays);   -- keys are pseudonyms`,
 		`\d patients`,
 		`SELECT sex, birth_date_range, postcode, marital_status, diagnosis FROM patients LIMIT 5;`,
 		`SELECT chapter, count(*), round(avg(cost)) AS cost FROM patients JOIN icd10 ON code = diagnosis GROUP BY 1 ORDER BY 2 DESC;`,
@@ -84,6 +88,7 @@ func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {
 		`SELECT query_to_xml('SELECT * FROM patients', true, true, '');   -- refused: not a reading function`,
 	}
 	owner = []string{
+		`DELETE FROM persons WHERE person_id % 10 = 0;   -- gone from all five tables at once`,
 		`SELECT count(*) FROM patients WHERE diagnosis = 'I10';`,
 		`UPDATE patients SET diagnosis = 'I10' WHERE patient_id <= 1000;   -- and count through kproxy again`,
 		`DELETE FROM patients WHERE patient_id % 10 = 0;`,
