@@ -198,6 +198,9 @@ func (s *linked) writeRelease(to *statements) {
 	for chunk := range slices.Chunk(rows, writeChunk) {
 		s.writeRows(to, chunk)
 	}
+	if s.whole { // the release was empty when the table was published
+		to.Queue("ANALYZE " + release)
+	}
 }
 
 // newRow is a row with its cell.

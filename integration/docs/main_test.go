@@ -127,6 +127,17 @@ func fill(ctx context.Context, server *pgserver.Server, patients int) error {
 	})
 }
 
+// loadPersons adds the persons of the demonstration, of the seed that they have there.
+func loadPersons(t *testing.T, server *pgserver.Server, persons int) {
+	t.Helper()
+	err := on(t.Context(), server, "hospital", func(conn *pgx.Conn) error {
+		return hospital.LoadHistories(t.Context(), conn, persons, 2)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // on does something as the superuser.
 func on(ctx context.Context, server *pgserver.Server, database string, use func(*pgx.Conn) error) error {
 	conn, err := pgx.Connect(ctx, server.DSN(database))

@@ -92,7 +92,7 @@ func (b block) runs() bool {
 
 var environment = regexp.MustCompile(`(?m)\A(?:#.*\n\n*)?<!-- environment: (.*?) -->$`)
 
-// environment is what the page asks for: none, bare, "N patients", or nothing.
+// environment is what the page asks for: none, bare, "N patients", "N persons", or nothing.
 func (p page) environment() string {
 	if found := environment.FindStringSubmatch(p.text); found != nil {
 		return found[1]

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/integration/rig"
+	"github.com/kproxy/kproxy/internal/hospital"
 	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
@@ -42,20 +43,27 @@ func newSite(t *testing.T, environment string) *site {
 	if environment == "none" {
 		return s
 	}
-	patients, bare := usual, false
+	patients, persons, bare := usual, 0, false
 	for asked := range strings.SplitSeq(environment, ", ") {
-		switch number, found := strings.CutSuffix(asked, " patients"); {
+		number, of, _ := strings.Cut(asked, " ")
+		switch {
 		case asked == "bare":
 			bare = true
-		case found:
-			if patients, err = strconv.Atoi(number); err != nil {
-				t.Fatal(err)
-			}
+		case of == "patients":
+			patients, err = strconv.Atoi(number)
+		case of == "persons":
+			persons, err = strconv.Atoi(number)
 		case asked != "":
 			t.Fatalf("the page asks for %q, which is nothing", asked)
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	server := database(t, patients)
+	if persons > 0 {
+		loadPersons(t, server, persons)
+	}
 	needsTools(t, server.Version())
 	for _, port := range []string{"6432", "6480", "9187"} {
 		s.ports[port] = freePort(t)
@@ -66,7 +74,7 @@ func newSite(t *testing.T, environment string) *site {
 	s.env = append(s.env, "PGHOST=127.0.0.1", "PGPORT="+s.ports["5432"], "PGUSER="+account[1], "PGPASSWORD="+account[2],
 		"PGDATABASE=hospital", "KPROXY_ADMIN_URL="+superuser)
 	if !bare {
-		s.publish(t)
+		s.publish(t, persons > 0)
 	}
 	return s
 }
@@ -91,11 +99,17 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(port)
 }
 
-// publish configures kproxy as the example does, and has it serve.
-func (s *site) publish(t *testing.T) {
+// publish configures kproxy as the example does, with persons as the demonstration does, and has
+// it serve.
+func (s *site) publish(t *testing.T, persons bool) {
 	t.Helper()
 	example := string(kproxy.ExampleConfig)
 	tables := example[strings.Index(example, "\ntables:"):strings.Index(example, "\n# What one client can take")]
+	if persons {
+		of, people, _ := strings.Cut(hospital.HistoriesPolicy, "people:\n")
+		_, of, _ = strings.Cut(of, "tables:\n")
+		tables = strings.Replace(tables, "\ntables:\n", "\ntables:\n"+of, 1) + "\npeople:\n" + people
+	}
 	verifier := s.must(t, "kproxy password <<<"+password)
 	s.write(t, "owner.password", "owner")
 	s.write(t, "reader.password", "reader")
