@@ -28,6 +28,9 @@ type Demonstration struct {
 // password and the console's URL.
 var said = regexp.MustCompile(`(?s)psql '(postgresql://analyst[^']+)'.*psql '(postgres://[^']+)'.*as admin with the password (\S+):\s+(http://\S+)`)
 
+// persons is how many persons a demonstration has.
+const persons = "500"
+
 // StartDemonstration builds kproxy and starts a demonstration with so many patients, which
 // the caller stops.
 func StartDemonstration(patients int) (_ *Demonstration, err error) {
@@ -51,7 +54,7 @@ func (d *Demonstration) start(patients int) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(program, "demo", "--patients", strconv.Itoa(patients), "--listen", "127.0.0.1:0")
+	cmd := exec.Command(program, "demo", "--patients", strconv.Itoa(patients), "--persons", persons, "--listen", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "TMPDIR="+d.dir)
 	cmd.Stdout, cmd.Stderr = &d.told, &d.told
 	if err := cmd.Start(); err != nil {
