@@ -47,8 +47,11 @@ With --once, demo runs a scripted tour that checks what it shows, and exits.`,
 		if (o.CSV == "") != (o.Policy == "") {
 			return usageError{errors.New("--csv and --policy belong together")}
 		}
-		if o.Patients < 0 || o.Persons < 0 {
-			return usageError{errors.New("--patients and --persons must not be negative")}
+		if o.Patients < 0 {
+			return usageError{errors.New("--patients must not be negative")}
+		}
+		if o.Persons < 1 {
+			return usageError{errors.New("--persons must be positive")}
 		}
 		bar := newProgress(os.Stderr)
 		o.Out, o.Err, o.Progress, o.ProgressDone = c.OutOrStdout(), c.ErrOrStderr(), bar.show, bar.done

@@ -33,7 +33,7 @@ func TestExitCodes(t *testing.T) {
 		{"surplus argument", []string{"check", "surplus"}, exitUsage},
 		{"csv without policy", []string{"demo", "--csv", "x.csv"}, exitUsage},
 		{"negative patients", []string{"demo", "--patients", "-1"}, exitUsage},
-		{"negative persons", []string{"demo", "--persons", "-1"}, exitUsage},
+		{"no persons", []string{"demo", "--persons", "0"}, exitUsage},
 		{"missing configuration", []string{"serve", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
 		{"broken configuration", []string{"verify", "-c", broken}, exitFailure},
 		{"status without configuration", []string{"status", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
