@@ -165,8 +165,11 @@ func (g *peopleGuide) outsiders(ctx context.Context) (string, error) {
 			found = append(found, len(left))
 		}
 	}
-	if len(found) == 0 || slices.Min(found) < g.people.K() {
-		return "", fmt.Errorf("%d of %d outsiders find somebody, one of them %d persons, below k = %d", len(found), len(known), slices.Min(append(found, 0)), g.people.K())
+	if len(found) == 0 {
+		return "", fmt.Errorf("none of %d outsiders finds anybody", len(known))
+	}
+	if least := slices.Min(found); least < g.people.K() {
+		return "", fmt.Errorf("an outsider is left with %d persons, below k = %d", least, g.people.K())
 	}
 	return fmt.Sprintf("%d of %d outsiders find somebody, and each %d to %d persons", len(found), len(known), slices.Min(found), slices.Max(found)), nil
 }
