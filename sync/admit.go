@@ -187,7 +187,7 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 
 // haltAgain is haltOr for a table that may be halted for the same reason already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
-	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
+	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.advice() && g.asked == "" {
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
@@ -196,9 +196,9 @@ func (s *session) haltAgain(ctx context.Context, t *table, g generation, err err
 
 // halt records that a table needs the operator. The session continues without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
-	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
+	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.advice())
 	s.tables = s.tables.without(halt.Table)
-	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
+	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.advice()})
 	if err := s.store.stopApplying(ctx, halt.Table); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 // recordHalt records in the store that a table is halted, or is to be compared with its source,
 // unless another process has taken over. A table that was never published has no row there.
 func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) error {
-	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
+	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.advice(), halt.heals}
 	if halt.resync {
 		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().request()}
 	}

@@ -50,7 +50,7 @@ const (
 type TableError struct {
 	Table catalog.Name
 	What  string
-	Fix   string
+	Fix   string // may say TABLE for the table's name
 	Err   error
 	// resync says that the difference between source and store heals the table.
 	resync bool
@@ -65,8 +65,11 @@ func (e *TableError) Error() string {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	return text + " (" + e.Fix + ")"
+	return text + " (" + e.advice() + ")"
 }
+
+// advice is Fix as it can be typed, with the table's name for TABLE.
+func (e *TableError) advice() string { return strings.ReplaceAll(e.Fix, "TABLE", e.Table.String()) }
 
 // Unwrap returns the cause, if there is one.
 func (e *TableError) Unwrap() error { return e.Err }
