@@ -69,7 +69,11 @@ func (e *TableError) Error() string {
 }
 
 // advice is Fix as it can be typed, with the table's name for TABLE.
-func (e *TableError) advice() string { return strings.ReplaceAll(e.Fix, "TABLE", e.Table.String()) }
+func (e *TableError) advice() string { return naming(e.Fix, e.Table) }
+
+func naming(fix string, table catalog.Name) string {
+	return strings.ReplaceAll(fix, "TABLE", table.String())
+}
 
 // Unwrap returns the cause, if there is one.
 func (e *TableError) Unwrap() error { return e.Err }
