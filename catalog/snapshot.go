@@ -93,7 +93,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: Published(t.Table)}
 	}
 	s.schemas = usable(s.relations)
-	s.types = visibleTypes(policy, relations)
+	s.types = visibleTypes(policy, relations, withdrawn)
 	s.functions = make(map[Name]bool, len(policy.Functions))
 	for _, name := range policy.Functions {
 		s.functions[name] = true

@@ -4,8 +4,9 @@ import "strings"
 
 // visibleTypes are the types of users that clients may name, with what they are called
 // in the database: those of columns that are published or readable, and the row types
-// of published and readable tables, which are those of the views that are read for them.
-func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
+// of published and readable tables, which are those of the views that are read for them. Those of
+// withdrawn tables are not: what a type calls may be why.
+func visibleTypes(policy Policy, relations []Relation, withdrawn map[Name]string) map[Name]Name {
 	policies := make(map[Name]TablePolicy, len(policy.Tables))
 	for _, t := range policy.Tables {
 		policies[t.Table] = t
@@ -17,7 +18,7 @@ func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 	types := make(map[Name]Name)
 	for _, r := range relations {
 		t, protected := policies[r.Name]
-		if !protected && !readable[r.Name] {
+		if _, gone := withdrawn[r.Name]; gone || !protected && !readable[r.Name] {
 			continue
 		}
 		plain := r.Kind != KindView && r.Kind != KindMaterializedView

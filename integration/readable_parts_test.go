@@ -196,4 +196,10 @@ readable: [public.pub, public.over, public.filled]
 	s.kproxy(t, "accept", "public.people", "--yes").must(t)
 	refused("over")
 	refused("filled")
+	execute(t, admin, "ALTER TABLE people RENAME TO folk", pgx.QueryExecModeSimpleProtocol)
+	s.replace(t, "public.people:", "public.folk:")
+	s.kproxy(t, "setup").must(t)
+	s.kproxy(t, "reload").must(t)
+	refused("over")
+	refused("filled")
 }

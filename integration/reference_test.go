@@ -290,6 +290,30 @@ func TestRestartedPrimaryIsNotStale(t *testing.T) {
 	eventually(t, "/readyz is well", func() bool { status, _ := get(t, metrics, "/readyz"); return status == http.StatusOK })
 }
 
+// TestRestartedServerIsServedAgain restarts the only server under a bound of staleness, as a minor
+// upgrade does. Readers are served again each time, and it is never taken for a second primary.
+func TestRestartedServerIsServedAgain(t *testing.T) {
+	t.Parallel()
+	o := sqlSite(operatedSchema, countedPolicy)
+	o.server = ownServer(t, pgserver.Options{})
+	s := newSite(t, o)
+	s.kproxy(t, "setup").must(t)
+	const reader = "    password_file: reader.password\n"
+	s.replace(t, reader, reader+"    max_staleness: 3s\n")
+	p := s.serve(t)
+	served := func() bool { _, err := s.attempt(t, "SELECT count(*) > 0 FROM people"); return err == nil }
+	for range 3 {
+		eventually(t, "readers are served", served)
+		if err := s.server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "readers are served", served)
+	if strings.Contains(p.log.String(), "second primary") {
+		t.Errorf("the log speaks of a second primary:\n%s", p.log)
+	}
+}
+
 // TestReadyIfLoginsSucceed has every login be refused by the database: /readyz says so, and that it
 // is over.
 func TestReadyIfLoginsSucceed(t *testing.T) {

@@ -100,7 +100,7 @@ func Accept(ctx context.Context, conn *pgx.Conn, tables []Unaccepted) error {
 				ask = askRebuild
 			}
 			_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET asked = $3, heals = false
-				WHERE table_schema = $1 AND table_name = $2 AND generation <> $4 AND NOT needs_consent`, u.Table.Schema, u.Table.Relation, ask, markNumber)
+				WHERE table_schema = $1 AND table_name = $2 AND NOT needs_consent`, u.Table.Schema, u.Table.Relation, ask)
 			if err != nil {
 				return err
 			}

@@ -187,7 +187,7 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 
 // haltAgain is haltOr for a table that may be halted for the same reason already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
-	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
+	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.advice() && g.asked == "" {
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
@@ -196,9 +196,9 @@ func (s *session) haltAgain(ctx context.Context, t *table, g generation, err err
 
 // halt records that a table needs the operator. The session continues without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
-	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
+	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.advice())
 	s.tables = s.tables.without(halt.Table)
-	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
+	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.advice()})
 	if err := s.store.stopApplying(ctx, halt.Table); err != nil {
 		return err
 	}
@@ -206,15 +206,13 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 }
 
 // recordHalt records in the store that a table is halted, or is to be compared with its source,
-// unless another process has taken over. A table that was never published has no row there.
+// unless another process has taken over. A table that was never published gets a mark.
 func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) error {
-	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
+	statement, arguments := haltSQL, []any{halt.problem(), halt.advice(), halt.heals, markNumber}
 	if halt.resync {
-		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().request()}
+		statement, arguments = resyncSQL, []any{halt.kind().request()}
 	}
-	done, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
-		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,
-		append([]any{halt.Table.Schema, halt.Table.Relation, s.slot, s.epoch}, arguments...)...)
+	done, err := on.Exec(ctx, statement, append([]any{halt.Table.Schema, halt.Table.Relation, s.slot, s.epoch}, arguments...)...)
 	if err != nil {
 		return fmt.Errorf("recording that %s is halted: %w", halt.Table, err)
 	}
@@ -223,6 +221,15 @@ func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) e
 	}
 	return s.revoke(ctx, on, halt.Table)
 }
+
+const (
+	haltSQL = `INSERT INTO kproxy_store.generation AS g (table_schema, table_name, generation, policy_digest, next_class, next_record, lsn, halted, halted_fix, heals)
+		SELECT $1, $2, $8, '', 0, 0, '0/0', $5, $6, $7 FROM kproxy_store.position WHERE slot = $3 AND epoch = $4
+		ON CONFLICT (table_schema, table_name) DO UPDATE SET lsn = '0/0', halted = excluded.halted, halted_fix = excluded.halted_fix, heals = excluded.heals,
+			asked = NULL, noted = NULL`
+	resyncSQL = `UPDATE kproxy_store.generation SET noted = $5, lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`
+)
 
 // haltUnfit halts a table that its policy does not fit. Its release stays in the store.
 func (s *session) haltUnfit(ctx context.Context, name catalog.Name, g generation) error {

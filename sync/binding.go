@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -84,7 +83,7 @@ func (s *store) accepted(ctx context.Context, t *table, g generation, known bool
 	if err == nil && known && !g.isMark() && !t.layout.fits(g) {
 		err = &TableError{
 			Table: t.layout.name(), What: "what its columns were when it was published is not known, and its policy or its columns have changed since",
-			Fix: strings.ReplaceAll(fixAccept, "TABLE", t.layout.name().String()),
+			Fix: fixAccept,
 		}
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ const (
 type TableError struct {
 	Table catalog.Name
 	What  string
-	Fix   string
+	Fix   string // may say TABLE for the table's name
 	Err   error
 	// resync says that the difference between source and store heals the table.
 	resync bool
@@ -65,7 +65,14 @@ func (e *TableError) Error() string {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	return text + " (" + e.Fix + ")"
+	return text + " (" + e.advice() + ")"
+}
+
+// advice is Fix as it can be typed, with the table's name for TABLE.
+func (e *TableError) advice() string { return naming(e.Fix, e.Table) }
+
+func naming(fix string, table catalog.Name) string {
+	return strings.ReplaceAll(fix, "TABLE", table.String())
 }
 
 // Unwrap returns the cause, if there is one.

@@ -120,7 +120,7 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 		}
 	}
 	if l.moved {
-		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET halted = $2, halted_fix = $3, needs_consent = true
+		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET halted = $2, halted_fix = replace($3, 'TABLE', format('%I.%I', table_schema, table_name)), needs_consent = true
 			WHERE updates = $1 AND asked IS NULL AND generation <> $4`, guarded,
 			l.what+"; readers may have seen versions of this guarded table that this server never had",
 			"run 'kproxy resync' for the table if nothing that was published is lost, or to accept that; or 'kproxy rebuild TABLE --new-lineage' to start a new lineage", markNumber)

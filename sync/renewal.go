@@ -125,7 +125,7 @@ func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
 // errGuarded says why a guarded table is not made anew.
 func errGuarded(name catalog.Name) error {
 	return fmt.Errorf("%s is guarded: readers who compare new classes with the old ones could single people out; "+
-		"'kproxy rebuild TABLE --new-lineage' starts a new lineage, at that price", name)
+		"'kproxy rebuild %s --new-lineage' starts a new lineage, at that price", name, name)
 }
 
 // begin copies the records of the parts that are due and has their classes made.

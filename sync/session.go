@@ -221,11 +221,9 @@ func (s *session) prepare(ctx context.Context) error {
 	}
 	s.afresh = s.groupsAfresh(found)
 	for _, t := range s.policy {
-		g, known := found[t.layout.name()]
-		if !known {
-			if g, known, err = s.markRenamed(ctx, t, found); err != nil {
-				return err
-			}
+		g, known, err := s.markRenamed(ctx, t, found)
+		if err != nil {
+			return err
 		}
 		if err := s.admit(ctx, t, g, known); err != nil {
 			return err

@@ -249,7 +249,7 @@ func TestStatementsOfGenerations(t *testing.T) {
 		},
 		{name: "halt", do: halt(TableError{heals: true})},
 		{name: "halt for an error", do: halt(TableError{Err: errors.New("cause")})},
-		{name: "halt what another process applies", do: halt(TableError{}), answers: []answer{{words: "UPDATE kproxy_store.generation SET halted"}}},
+		{name: "halt what another process applies", do: halt(TableError{}), answers: []answer{{words: "INSERT INTO kproxy_store.generation"}}},
 		{name: "note a difference", do: halt(TableError{resync: true})},
 		{name: "note another label", do: halt(TableError{resync: true, afresh: true})},
 		{name: "leave", do: func(ctx context.Context, s *session, of *table) (any, error) {

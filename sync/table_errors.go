@@ -11,7 +11,7 @@ import (
 func errChanged(table catalog.Name, changes []string) error {
 	return &TableError{
 		Table: table, What: "it is not the table that was accepted: " + strings.Join(changes, "; "),
-		Fix: strings.ReplaceAll(fixAccept, "TABLE", table.String()), heals: true,
+		Fix: fixAccept, heals: true,
 	}
 }
 

@@ -20,7 +20,8 @@ import (
 // markNumber is the generation of a mark; those of tables begin at 1.
 const markNumber = 0
 
-// isMark reports whether the generation is the mark of a dropped guarded table.
+// isMark reports whether the generation is a mark: of a dropped guarded table, whose lineage has
+// ended, or of a table that was halted before it was first published.
 func (g generation) isMark() bool { return g.number == markNumber }
 
 // lineageEnded is why a guarded table does not come back by itself.
@@ -53,7 +54,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
 	dropped := false
 	for name, g := range found {
-		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name }) {
+		if g.isMark() && g.consent || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name }) {
 			continue
 		}
 		if !s.syncer.mayDrop(name) {
@@ -116,7 +117,7 @@ func markEnded(ctx context.Context, on executor, name catalog.Name) error {
 	_, err := on.Exec(ctx, `UPDATE kproxy_store.generation SET generation = $3, policy_digest = '', lsn = '0/0', shows = NULL, previous = NULL,
 		next_class = 0, next_record = 0, withheld = 0, withheld_why = NULL, returned = 0, hash_key = NULL, waiting = 0, stale = 0, ghosts = 0, expired = 0, oldest_waiting = NULL, oldest_stale = NULL,
 		halted = $4, halted_fix = $5, needs_consent = true, asked = NULL, noted = NULL WHERE table_schema = $1 AND table_name = $2`,
-		name.Schema, name.Relation, markNumber, lineageEnded, fixEnded)
+		name.Schema, name.Relation, markNumber, lineageEnded, naming(fixEnded, name))
 	if err != nil {
 		return fmt.Errorf("recording that the lineage of %s has ended: %w", name, err)
 	}
@@ -124,21 +125,26 @@ func markEnded(ctx context.Context, on executor, name catalog.Name) error {
 }
 
 // markRenamed leaves the mark of a guarded table's lineage under the name that its relation
-// has now, where a table that the store does not know is one that it knows by another name.
-func (s *session) markRenamed(ctx context.Context, t *table, found map[catalog.Name]generation) (g generation, renamed bool, err error) {
+// has now, where a table that was never published is one that the store knows by another name.
+func (s *session) markRenamed(ctx context.Context, t *table, found map[catalog.Name]generation) (g generation, known bool, err error) {
+	if g, known = found[t.layout.name()]; known && (!g.isMark() || g.consent) {
+		return g, known, nil
+	}
 	for name, before := range found {
 		listed := slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name })
 		if listed || before.updates != catalog.Guarded.String() || rootOf(before.definition) != t.layout.publication.Relation.OID {
 			continue
 		}
-		g = generation{number: markNumber, updates: before.updates, definition: before.definition, halted: fmt.Sprintf(lineageRenamed, name), fix: fixEnded, consent: true}
+		g = generation{number: markNumber, updates: before.updates, definition: before.definition, halted: fmt.Sprintf(lineageRenamed, name), fix: naming(fixEnded, t.layout.name()), consent: true}
 		_, err := s.store.conn.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
-			updates, lsn, definition, halted, halted_fix, needs_consent) VALUES ($1, $2, $3, '', 0, 0, $4, '0/0', $5, $6, $7, true)`,
+			updates, lsn, definition, halted, halted_fix, needs_consent) VALUES ($1, $2, $3, '', 0, 0, $4, '0/0', $5, $6, $7, true)
+			ON CONFLICT (table_schema, table_name) DO UPDATE SET updates = excluded.updates, definition = excluded.definition, halted = excluded.halted,
+				halted_fix = excluded.halted_fix, needs_consent = true, asked = NULL`,
 			t.layout.name().Schema, t.layout.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
 		if err != nil {
-			return g, false, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.layout.name(), err)
+			return g, known, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.layout.name(), err)
 		}
 		return g, true, nil
 	}
-	return g, false, nil
+	return g, known, nil
 }

@@ -28,7 +28,7 @@ func (l *live) waitsForConsent() {
 	l.b.t.Helper()
 	l.eventually("the visits wait for the operator", func() bool {
 		visits := l.Status().Tables[visitsTable]
-		return l.Status().State == Streaming && visits.State == Halted && !visits.Preparing && strings.Contains(visits.Fix, "kproxy rebuild TABLE --new-lineage")
+		return l.Status().State == Streaming && visits.State == Halted && !visits.Preparing && strings.Contains(visits.Fix, "kproxy rebuild "+visitsTable.String()+" --new-lineage")
 	})
 	l.b.alter()
 	l.b.goesOn(l.Syncer, visitsTable.Relation)

@@ -237,7 +237,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 		return false, err
 	}
 	g, known := found[t.layout.name()]
-	if !known || !g.mayHeal() || !t.layout.fits(g) {
+	if !known || !g.mayHeal() || !g.isMark() && !t.layout.fits(g) {
 		return false, nil
 	}
 	bound, err := s.store.accepted(ctx, t, g, known)

@@ -30,6 +30,14 @@ type keyRow struct {
 // are a key, unless it acknowledges them: whoever knows something of a person in one
 // table finds the person's rows in another by them, whatever k is.
 func PublishedKeys(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (Report, error) {
+	j, keys, err := readKeys(ctx, conn, policy, relations)
+	for _, k := range keys {
+		j.judge(k, keys)
+	}
+	return j.report, err
+}
+
+func readKeys(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (joinable, []keyRow, error) {
 	j := joinable{policy: policy, protected: make(map[uint32]catalog.TablePolicy), told: make(map[string]bool)}
 	var numbers []uint32
 	for _, r := range relations {
@@ -40,13 +48,7 @@ func PublishedKeys(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, r
 		}
 	}
 	keys, err := collect[keyRow](ctx, conn, "joinable", numbers)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		j.judge(k, keys)
-	}
-	return j.report, nil
+	return j, keys, err
 }
 
 type joinable struct {
@@ -112,9 +114,31 @@ func publishedRaw(policy catalog.TablePolicy, column string) bool {
 	return named && (c.Role == catalog.Sensitive || c.Role == catalog.Insensitive)
 }
 
-// checkKeys reports published keys.
+// codeReadableReference is a readable relation that refers to a protected table.
+const codeReadableReference = "readable-reference"
+
+// checkKeys reports published keys, and readable relations that refer to protected tables.
 func (c *checker) checkKeys() error {
-	found, err := PublishedKeys(c.ctx, c.conn, c.in.Policy, c.relations)
-	c.report = append(c.report, found...)
+	j, keys, err := readKeys(c.ctx, c.conn, c.in.Policy, c.relations)
+	for _, k := range keys {
+		j.judge(k, keys)
+		j.judgeReadable(k)
+	}
+	c.report = append(c.report, j.report...)
 	return err
+}
+
+// judgeReadable warns of a readable relation with a reference to a protected table: its rows have
+// that table's keys, and change with the rows that they refer to.
+func (j *joinable) judgeReadable(k keyRow) {
+	other, to := catalog.Name{Schema: k.Schema, Relation: k.Name}, j.protected[k.Relation].Table
+	if k.Kind != "r" || !slices.Contains(j.policy.Readable, other) || j.told[other.SQL()+to.SQL()] {
+		return
+	}
+	j.told[other.SQL()+to.SQL()] = true
+	j.report = append(j.report, Finding{
+		Severity: Warning, Code: codeReadableReference, Table: other,
+		What: fmt.Sprintf("refers to %s, which is protected, and is served as it is: readers get that table's keys, and see at once when a row that it refers to is deleted, whatever updates says", to),
+		Fix:  "take it off readable and protect it, together with that table under people if it is about the same persons; or list a view over it that leaves these columns out",
+	})
 }

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -95,6 +96,10 @@ func TestPublishedKeys(t *testing.T) {
 		}
 	}
 	p.in.Policy.Tables = append(p.in.Policy.Tables, acknowledged)
+	p.in.Policy.Readable = []catalog.Name{name("child"), name("hospitals")}
+	if n := strings.Count(p.check().String(), "keyed.root, which is protected, and is served as it is"); n != 1 {
+		t.Errorf("check tells %d times that a readable relation refers to a protected table:\n%s", n, p.check())
+	}
 	if report := p.check(); !contains(report, inspect.CodePublishedKey, "is unique in the table") {
 		t.Errorf("check says nothing of it:\n%s", report)
 	}

@@ -214,7 +214,7 @@ func (t *table) add(name string, violations int64, examples []string) {
 // failed check.
 func (t *table) locate() (found bool, err error) {
 	name := t.relations.publication.Policy.Table
-	const generation = "SELECT coalesce(previous, generation) FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2"
+	const generation = "SELECT coalesce(previous, generation) FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation > 0"
 	err = t.tx.QueryRow(t.ctx, generation, name.Schema, name.Relation).Scan(&t.report.Generation)
 	if errors.Is(err, pgx.ErrNoRows) {
 		t.add("is published", 1, []string{"the private store has no generation of the table"})

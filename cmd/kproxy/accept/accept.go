@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
@@ -95,10 +97,51 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 		return p, upstream.Unprepared(err)
 	}
 	p.InForce, p.Was = standing.InForce.Number, standing.Was
+	if err := identifying(ctx, conn, c, p.Tables, relations); err != nil {
+		return p, err
+	}
 	if len(named) == 0 && !standing.IsInForce() {
+		if err := servable(ctx, c, standing.InForce); err != nil {
+			return p, err
+		}
 		p.Policy = differencesOf(standing.InForce, c.Policy)
 	}
 	return p, nil
+}
+
+// identifying returns a *check.Error if the values of a published column identify the records of a
+// table that is to be accepted: it may be another column than before.
+func identifying(ctx context.Context, conn *pgx.Conn, c *config.Config, tables []ksync.Unaccepted, relations []catalog.Relation) error {
+	policy := catalog.Policy{Readable: c.Policy.Readable}
+	for _, t := range c.Policy.Tables {
+		if slices.ContainsFunc(tables, func(u ksync.Unaccepted) bool { return u.Table == t.Table }) {
+			policy.Tables = append(policy.Tables, t)
+		}
+	}
+	if len(policy.Tables) == 0 {
+		return nil
+	}
+	report, err := inspect.NearlyUnique(ctx, conn, policy, relations)
+	if err == nil && len(report) > 0 {
+		err = &check.Error{Config: c, Report: report}
+	}
+	return err
+}
+
+// servable returns a *check.Error if a process would refuse the policy, and then stop, as the one
+// before is no longer in force. What the policy in force says of single names too is tolerated.
+func servable(ctx context.Context, c *config.Config, inForce ksync.AcceptedPolicy) error {
+	before, _ := storedPolicy(inForce)
+	known := make(map[string]bool, len(before.Tables))
+	for _, t := range before.Tables {
+		known[storedText(t)] = true
+	}
+	_, err := check.Fitness(ctx, c, check.Leniency{
+		Table:    func(t catalog.TablePolicy) bool { return known[storedText(t)] },
+		Readable: func(name catalog.Name) bool { return slices.Contains(before.Readable, name) },
+		Called:   func(name catalog.Name) bool { return slices.Contains(before.Functions, name) },
+	})
+	return err
 }
 
 // unfit returns the reasons why tables cannot be published under the policy.

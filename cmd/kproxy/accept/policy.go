@@ -27,8 +27,9 @@ func differencesOf(inForce ksync.AcceptedPolicy, now catalog.Policy) []string {
 	if err != nil {
 		return []string{unknown}
 	}
-	var before, kept catalog.Policy
-	if json.Unmarshal(inForce.Text, &before) != nil || json.Unmarshal(text, &kept) != nil {
+	before, known := storedPolicy(inForce)
+	var kept catalog.Policy
+	if !known || json.Unmarshal(text, &kept) != nil {
 		return []string{unknown}
 	}
 	differences := policyDifferences(before, kept)
@@ -41,6 +42,21 @@ func differencesOf(inForce ksync.AcceptedPolicy, now catalog.Policy) []string {
 		differences = []string{"it says the same in another form"}
 	}
 	return differences
+}
+
+// storedPolicy is a policy as the store has it, if this version can read it.
+func storedPolicy(accepted ksync.AcceptedPolicy) (p catalog.Policy, known bool) {
+	known = json.Unmarshal(accepted.Text, &p) == nil
+	return p, known
+}
+
+// storedText is a table's policy in the form in which the store keeps it.
+func storedText(t catalog.TablePolicy) string {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 func policyDifferences(before, now catalog.Policy) []string {

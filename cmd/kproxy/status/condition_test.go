@@ -173,6 +173,26 @@ func TestViewsGoByTheirTables(t *testing.T) {
 	}
 }
 
+// TestTablesOfTheSamePersons: readers get what was published before of those that wait for a halted one.
+func TestTablesOfTheSamePersons(t *testing.T) {
+	t.Parallel()
+	s, policy, root := oneTable()
+	stays := catalog.Name{Schema: "public", Relation: "stays"}
+	policy.Tables = append(policy.Tables, catalog.TablePolicy{Table: stays})
+	policy.People = []catalog.People{{Root: root, Tables: []catalog.PeopleTable{{Table: stays}}}}
+	s.Tables = append(s.Tables, Table{Table: state.Table{Name: stays.String(), State: StateHalted, Problem: "it has changed", Figures: &state.Figures{}}})
+	s.settle(policy, nil)
+	want := "it has changed; meanwhile readers have what was published before of public.t, rows included that were deleted since"
+	if got := s.Tables[1]; got.State != StateHalted || got.Problem != want || s.Tables[0].State != StatePublished {
+		t.Errorf("the tables are %+v", s.Tables)
+	}
+	s.Tables[0].State, s.Tables[1].Problem = StateUnpublished, "it has changed"
+	s.settle(policy, nil)
+	if got := s.Tables[1].Problem; got != "it has changed" {
+		t.Errorf("nothing was published, and the problem is %s", got)
+	}
+}
+
 // TestProofsAreOfWhatIsShown: what was found of an earlier release says nothing of the present
 // one, and is no reason to need the operator.
 func TestProofsAreOfWhatIsShown(t *testing.T) {

@@ -2,8 +2,10 @@ package status
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
@@ -92,7 +94,51 @@ func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
 			}
 		}
 	}
+	s.settleNew()
+	s.settlePeople(policy)
 	s.settleViews()
+}
+
+// settleNew explains tables that nothing publishes: the configuration names them, and the policy in
+// force does not.
+func (s *Status) settleNew() {
+	var inForce catalog.Policy
+	if s.inForce.Number == 0 || json.Unmarshal(s.inForce.Text, &inForce) != nil {
+		return
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		named := slices.ContainsFunc(inForce.Tables, func(of catalog.TablePolicy) bool { return of.Table.String() == t.Name })
+		if t.State == StateUnpublished && !named {
+			t.Problem = fmt.Sprintf("the configuration names it, and policy number %d, which is in force, does not", s.inForce.Number)
+			t.Fix = "run 'kproxy reload', which says why if it is refused"
+		}
+	}
+}
+
+// settlePeople says of halted tables what becomes of others of the same persons.
+func (s *Status) settlePeople(policy catalog.Policy) {
+	for _, p := range policy.People {
+		var halted, shown []int
+		for i, t := range s.Tables {
+			switch member := slices.ContainsFunc(p.Names(), func(name catalog.Name) bool { return name.String() == t.Name }); {
+			case member && t.State == StateHalted:
+				halted = append(halted, i)
+			case member && t.State == StatePublished:
+				shown = append(shown, i)
+			}
+		}
+		if len(shown) == 0 {
+			continue
+		}
+		names := make([]string, len(shown))
+		for i, at := range shown {
+			names[i] = s.Tables[at].Name
+		}
+		for _, at := range halted {
+			s.Tables[at].Problem += "; meanwhile readers have what was published before of " + strings.Join(names, ", ") + ", rows included that were deleted since"
+		}
+	}
 }
 
 // Settle determines the table's condition, from the state of its release in the store, the

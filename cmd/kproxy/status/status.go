@@ -38,7 +38,8 @@ type Status struct {
 	// Proofs are the last ones.
 	Proofs map[catalog.Name]history.Proof `json:"-"`
 
-	found findings
+	found   findings
+	inForce ksync.AcceptedPolicy
 }
 
 // Table is one protected table's release.
@@ -108,6 +109,11 @@ func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog
 	if err := s.readViews(ctx, tx, policy, reader); err != nil {
 		return Status{}, err
 	}
+	standing, err := ksync.StandingOf(ctx, tx, ksync.Policy{})
+	if err != nil {
+		return Status{}, upstream.Unprepared(err)
+	}
+	s.inForce = standing.InForce
 	return s, nil
 }
 
