@@ -80,6 +80,9 @@ type release struct {
 	} `json:"preview"`
 }
 
+// lossless are the tables of which no loss is measured: their rows belong to persons.
+var lossless = []string{"public.stays", "public.diagnoses", "public.prescriptions", "public.labs"}
+
 // checkFigures holds what the console tells against the database.
 func checkFigures(t *testing.T, d *demonstration) {
 	conn, err := pgx.Connect(t.Context(), d.Source)
@@ -95,7 +98,7 @@ func checkFigures(t *testing.T, d *demonstration) {
 	// The loss is recorded soon after a table is published; the demonstration proves it.
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
 		o.read("api/overview", &overview)
-		wanting := func(r release) bool { return r.Loss == nil || r.Proof == nil }
+		wanting := func(r release) bool { return r.Loss == nil && !slices.Contains(lossless, r.Table) || r.Proof == nil }
 		if len(overview.Tables) > 0 && !slices.ContainsFunc(overview.Tables, wanting) {
 			break
 		}

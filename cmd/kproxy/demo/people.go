@@ -12,13 +12,13 @@ import (
 	"github.com/kproxy/kproxy/internal/hospital"
 )
 
-// addPeople puts the hospital's persons and what belongs to them before all else in a policy.
+// addPeople adds the hospital's persons and what belongs to them to a policy.
 func addPeople(policy *catalog.Policy) error {
 	histories, err := config.ParsePolicy("histories.yaml", []byte(hospital.HistoriesPolicy))
 	if err != nil {
 		return fmt.Errorf("reading the policy of the persons: %w", err)
 	}
-	policy.Tables = append(histories.Policy().Tables, policy.Tables...)
+	policy.Tables = append(policy.Tables, histories.Policy().Tables...)
 	policy.People = histories.People
 	return nil
 }

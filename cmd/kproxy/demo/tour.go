@@ -42,11 +42,17 @@ func (s *stage) tour(ctx context.Context, source source) error {
 			return fmt.Errorf("there is nothing to tour: nothing of %s is published, since %s", p.Policy.Table, reason)
 		}
 	}
-	failed := 0
+	var roots, singles []catalog.Publication
 	for _, p := range publications {
-		if p.Membership != nil && p.Policy.Table != p.Membership.People.Root {
-			continue // the tour of the root is that of all
+		switch {
+		case p.Membership == nil:
+			singles = append(singles, p)
+		case p.Policy.Table == p.Membership.People.Root: // its tour is that of all tables
+			roots = append(roots, p)
 		}
+	}
+	failed := 0
+	for _, p := range append(roots, singles...) {
 		inTable, err := s.tourOf(ctx, p)
 		if err != nil {
 			return fmt.Errorf("touring %s: %w", p.Policy.Table, err)
