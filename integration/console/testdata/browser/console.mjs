@@ -147,7 +147,7 @@ for (const [look, more, rules] of [["light", { colorScheme: "light" }, all], ["d
   check(await page.evaluate(() => document.activeElement.id) === "main", "skipping leads nowhere");
   const stops = [];
   await page.goto(CONSOLE);
-  for (let i = 0; i < 12; i++) {
+  for (let i = 0; i < 18; i++) {
     await page.keyboard.press("Tab");
     stops.push(await focused());
     if (await page.evaluate(() => document.activeElement === document.body)) break; // past the last stop
