@@ -87,6 +87,10 @@ type grantRow struct {
 	Privileges []string
 }
 
+// CodeFormerStandIn is what stands for a readable table that the policy protects now. A process that
+// takes the policy over drops it.
+const CodeFormerStandIn = "former-stand-in"
+
 // auditRelations looks for privileges on everything that shows raw rows.
 func (a *auditor) auditRelations() error {
 	published, err := generations(a.ctx, a.conn)
@@ -177,12 +181,12 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 		if a.role(g.Grantee) == catalog.QuoteIdentifier(a.in.Owner) {
 			continue // which needs it: the membership is what is wrong, and has been told
 		}
-		fix := "REVOKE " + strings.Join(privileges, ", ") + " ON TABLE " + r.name().SQL() + " FROM " + a.role(g.Grantee)
+		code, fix := "raw-grant", "REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee)
 		isItsRelease := func(protected catalog.Name) bool { return catalog.Published(protected) == r.name() }
 		if slices.ContainsFunc(a.in.protected(), isItsRelease) { // it stood for the table while that was readable
-			fix = "run 'kproxy reload', or start kproxy, which drops it"
+			code, fix = CodeFormerStandIn, "run 'kproxy reload', or start kproxy, which drops it"
 		}
-		a.report.add(Error, "raw-grant", r.name(),
+		a.report.add(Error, code, r.name(),
 			fmt.Sprintf("%s has %s on it, and %s", a.role(g.Grantee), strings.Join(privileges, ", "), r.reason()), fix)
 	}
 	if r.Readable && r.How != "rule" && !found && !memberships {

@@ -140,6 +140,7 @@ func servable(ctx context.Context, c *config.Config, inForce ksync.AcceptedPolic
 		Table:    func(t catalog.TablePolicy) bool { return known[storedText(t)] },
 		Readable: func(name catalog.Name) bool { return slices.Contains(before.Readable, name) },
 		Called:   func(name catalog.Name) bool { return slices.Contains(before.Functions, name) },
+		StandIns: true,
 	})
 	return err
 }
