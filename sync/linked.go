@@ -199,7 +199,23 @@ func (s *linked) writeRelease(to *statements) {
 		s.writeRows(to, chunk)
 	}
 	if s.whole { // the release was empty when the table was published
+		s.indexKeys(to)
 		to.Queue("ANALYZE " + release)
+	}
+}
+
+// indexKeys makes the indexes by which rows are joined, unless they are there. Without them a join
+// that the planner takes for a small one compares every row with every other.
+func (s *linked) indexKeys(to *statements) {
+	m, release := s.t.layout.publication.Membership, storeTable("release", s.t.release.generation)
+	for _, key := range []struct {
+		name    string
+		columns []string
+	}{{"key", m.Key()}, {"link", m.Link()}} {
+		if len(key.columns) > 0 {
+			to.Queue(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)",
+				catalog.QuoteIdentifier(release.Relation+"_"+key.name), release.SQL(), sqlList(key.columns, func(_ int, c string) string { return catalog.QuoteIdentifier(c) })))
+		}
 	}
 }
 

@@ -250,6 +250,20 @@ func (h *hospital) judge() (withKeys, rows int) {
 	return withKeys, rows
 }
 
+// joinedByIndexes checks that the planner has indexes of all keys and links, and statistics.
+func (h *hospital) joinedByIndexes() {
+	h.t.Helper()
+	const (
+		indexes = `SELECT string_agg(substring(i.indexname FROM '(key|link)$') || ' ' || substring(i.indexdef FROM '\(.*\)'), ', ' ORDER BY i.indexdef)
+			FROM pg_indexes i JOIN pg_class c ON c.oid = format('%I.%I', i.schemaname, i.tablename)::regclass
+			WHERE i.schemaname = 'kproxy_store' AND i.tablename ~ '^release_' AND i.indexname ~ '_(key|link)$' AND c.reltuples > 0`
+		want = "key (patient_id), key (house, visit_id), link (patient_id), link (house, visit_id)"
+	)
+	if found := scanned[string](h.bench, indexes); found != want {
+		h.t.Errorf("there are indexes %s, and not %s", found, want)
+	}
+}
+
 // TestLinkedTables: joined tables follow random changes, in all kinds of what is known.
 func TestLinkedTables(t *testing.T) {
 	t.Parallel()
@@ -264,6 +278,7 @@ func TestLinkedTables(t *testing.T) {
 			if rows == 0 || withKeys < rows/4 {
 				t.Errorf("%d of %d rows have keys", withKeys, rows)
 			}
+			h.joinedByIndexes()
 			for round := range 12 {
 				for range 1 + h.random.IntN(25) {
 					h.changeHospital(patients)
