@@ -87,9 +87,8 @@ type grantRow struct {
 	Privileges []string
 }
 
-// CodeFormerStandIn is what stands for a readable table that the policy protects now. A process that
-// takes the policy over drops it.
-const CodeFormerStandIn = "former-stand-in"
+// CodeRawGrant is a privilege of a reader on what shows raw rows.
+const CodeRawGrant = "raw-grant"
 
 // auditRelations looks for privileges on everything that shows raw rows.
 func (a *auditor) auditRelations() error {
@@ -181,12 +180,12 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 		if a.role(g.Grantee) == catalog.QuoteIdentifier(a.in.Owner) {
 			continue // which needs it: the membership is what is wrong, and has been told
 		}
-		code, fix := "raw-grant", "REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee)
+		fix := "REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee)
 		isItsRelease := func(protected catalog.Name) bool { return catalog.Published(protected) == r.name() }
 		if slices.ContainsFunc(a.in.protected(), isItsRelease) { // it stood for the table while that was readable
-			code, fix = CodeFormerStandIn, "run 'kproxy reload', or start kproxy, which drops it"
+			fix = "run 'kproxy reload', or start kproxy, which drops it"
 		}
-		a.report.add(Error, code, r.name(),
+		a.report.add(Error, CodeRawGrant, r.name(),
 			fmt.Sprintf("%s has %s on it, and %s", a.role(g.Grantee), strings.Join(privileges, ", "), r.reason()), fix)
 	}
 	if r.Readable && r.How != "rule" && !found && !memberships {

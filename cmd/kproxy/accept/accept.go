@@ -140,7 +140,9 @@ func servable(ctx context.Context, c *config.Config, inForce ksync.AcceptedPolic
 		Table:    func(t catalog.TablePolicy) bool { return known[storedText(t)] },
 		Readable: func(name catalog.Name) bool { return slices.Contains(before.Readable, name) },
 		Called:   func(name catalog.Name) bool { return slices.Contains(before.Functions, name) },
-		StandIns: true,
+		StandIn: func(view catalog.Name) bool {
+			return slices.ContainsFunc(before.Readable, func(name catalog.Name) bool { return catalog.Published(name) == view })
+		},
 	})
 	return err
 }

@@ -31,8 +31,9 @@ type Fit struct {
 type Leniency struct {
 	Table            func(catalog.TablePolicy) bool
 	Readable, Called func(catalog.Name) bool
-	// StandIns says that a process is yet to drop what stands for readable tables that are protected now.
-	StandIns bool
+	// StandIn names what stands for a relation that was readable, which a process drops when it takes
+	// over a policy that protects the relation. It may be nil.
+	StandIn func(catalog.Name) bool
 }
 
 // Fitness checks the database. It tolerates errors about single names as may says. All others are
@@ -43,8 +44,8 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 		return Fit{}, err
 	}
 	publications := checked.Publications
-	if may.StandIns {
-		checked.Report = slices.DeleteFunc(checked.Report, func(f inspect.Finding) bool { return f.Code == inspect.CodeFormerStandIn })
+	if may.StandIn != nil {
+		checked.Report = slices.DeleteFunc(checked.Report, func(f inspect.Finding) bool { return f.Code == inspect.CodeRawGrant && may.StandIn(f.Table) })
 	}
 	errs := Divide(c.Policy, checked.Report.Errors())
 	refused, broken := errs.All, errs.Broken
