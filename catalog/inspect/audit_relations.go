@@ -180,7 +180,7 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 		if a.role(g.Grantee) == catalog.QuoteIdentifier(a.in.Owner) {
 			continue // which needs it: the membership is what is wrong, and has been told
 		}
-		fix := "REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee)
+		fix := "REVOKE " + strings.Join(privileges, ", ") + " ON TABLE " + r.name().SQL() + " FROM " + a.role(g.Grantee)
 		isItsRelease := func(protected catalog.Name) bool { return catalog.Published(protected) == r.name() }
 		if slices.ContainsFunc(a.in.protected(), isItsRelease) { // it stood for the table while that was readable
 			fix = "run 'kproxy reload', or start kproxy, which drops it"
