@@ -96,6 +96,33 @@ func TestTablesHeal(t *testing.T) {
 	}
 }
 
+// TestUnreadableTablesHeal takes the right to read a table away while it is compared with its source,
+// and gives it back: the table goes on without anybody's doing.
+func TestUnreadableTablesHeal(t *testing.T) {
+	t.Parallel()
+	s := ready(t, sqlSite(`CREATE TABLE visits (id int PRIMARY KEY, age int); INSERT INTO visits SELECT i, i % 9 FROM generate_series(1, 60) i`, `tables:
+  public.visits:
+    constraints: [{k: 5}]
+    updates: immediate
+    columns: {id: identifying, age: {role: quasi-identifying, hierarchy: numeric}}
+`))
+	source := connect(t, s.admin)
+	served := func(rows int) func() bool { return func() bool { return s.rows(t, "visits") == rows } }
+	eventually(t, "the table is served", served(60))
+	for i, c := range []struct{ take, give string }{
+		{"ALTER TABLE visits ENABLE ROW LEVEL SECURITY", "ALTER TABLE visits DISABLE ROW LEVEL SECURITY"},
+		{"REVOKE SELECT ON visits FROM " + s.owner, "GRANT SELECT ON visits TO " + s.owner},
+	} {
+		execute(t, source, c.take)
+		s.kproxy(t, "resync", "public.visits", "--no-wait")
+		eventually(t, "the table is halted by "+c.take, func() bool { return strings.Contains(s.kproxy(t, "status").stdout, "table public.visits is halted") })
+		execute(t, source, "DELETE FROM visits WHERE id = $1", i+1)
+		execute(t, source, c.give)
+		eventually(t, "the table is served again by "+c.give, served(59-i))
+		s.kproxy(t, "status").must(t)
+	}
+}
+
 // TestRefusedBatches: records that violate their constraints together are not published when
 // others come, and not when they change; status says so, and what it names brings them back.
 func TestRefusedBatches(t *testing.T) {

@@ -182,7 +182,21 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return s.halt(ctx, halt)
 	}
-	return s.halt(ctx, errHalted(t.layout.name(), err))
+	return s.halt(ctx, s.store.halting(ctx, errHalted(t.layout.name(), err)))
+}
+
+// halting completes an error for which a table is halted: if its rows may not be read, it goes on by
+// itself once they may.
+func (s *store) halting(ctx context.Context, halt *TableError) *TableError {
+	halt.heals = hasState(halt, insufficientPrivilege) && s.mayNotRead(ctx, halt.Table)
+	return halt
+}
+
+// mayNotRead reports whether the owner lacks the privilege to read a table, or row-level security
+// hides rows from it.
+func (s *store) mayNotRead(ctx context.Context, table catalog.Name) bool {
+	_, err := s.conn.Exec(ctx, "SELECT FROM "+table.SQL()+" LIMIT 0")
+	return hasState(err, insufficientPrivilege)
 }
 
 // haltAgain is haltOr for a table that may be halted for the same reason already.

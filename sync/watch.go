@@ -247,7 +247,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil && !s.store.mayNotRead(ctx, t.layout.name()), err
 }
 
 // onlyEmptier tells whether nothing has come but partitions without rows: rows that they
