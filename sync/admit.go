@@ -182,21 +182,33 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return s.halt(ctx, halt)
 	}
-	return s.halt(ctx, s.store.halting(ctx, errHalted(t.layout.name(), err)))
+	return s.haltUnreadable(ctx, errHalted(t.layout.name(), err))
 }
 
-// halting completes an error for which a table is halted: if its rows may not be read, it goes on by
-// itself once they may.
-func (s *store) halting(ctx context.Context, halt *TableError) *TableError {
-	halt.heals = hasState(halt, insufficientPrivilege) && s.mayNotRead(ctx, halt.Table)
-	return halt
+// haltUnreadable is halt for an error of the server. If the table's rows may not be read, it goes on
+// by itself once they may.
+func (s *session) haltUnreadable(ctx context.Context, halt *TableError) error {
+	if hasState(halt, insufficientPrivilege) {
+		mayRead, err := s.store.mayRead(ctx, halt.Table)
+		if err != nil {
+			return err
+		}
+		halt.heals = !mayRead
+	}
+	return s.halt(ctx, halt)
 }
 
-// mayNotRead reports whether the owner lacks the privilege to read a table, or row-level security
-// hides rows from it.
-func (s *store) mayNotRead(ctx context.Context, table catalog.Name) bool {
+// mayRead reports whether the owner has the privilege to read a table, which is there, and row-level
+// security hides no rows from it.
+func (s *store) mayRead(ctx context.Context, table catalog.Name) (bool, error) {
 	_, err := s.conn.Exec(ctx, "SELECT FROM "+table.SQL()+" LIMIT 0")
-	return hasState(err, insufficientPrivilege)
+	if hasState(err, insufficientPrivilege) || hasState(err, undefinedTable) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("asking whether %s can be read: %w", table, err)
+	}
+	return true, nil
 }
 
 // haltAgain is haltOr for a table that may be halted for the same reason already.

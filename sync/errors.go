@@ -148,8 +148,11 @@ func fixTransient(err error) string {
 	}
 }
 
-// insufficientPrivilege is the SQLSTATE for what a role may not do.
-const insufficientPrivilege = "42501"
+// SQLSTATEs (PostgreSQL, appendix PostgreSQL Error Codes).
+const (
+	insufficientPrivilege = "42501"
+	undefinedTable        = "42P01"
+)
 
 // hasState tells whether the server has refused with a SQLSTATE.
 func hasState(err error, state string) bool {

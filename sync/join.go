@@ -47,11 +47,9 @@ func (j *joiner) fail(ctx context.Context, n *preparedTable) error {
 	}
 	halt := (*TableError)(nil)
 	if !errors.As(n.err, &halt) {
-		halt = j.session.store.halting(ctx, &TableError{
-			Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err),
-		})
+		halt = &TableError{Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)}
 	}
-	if err := j.session.halt(ctx, halt); err != nil {
+	if err := j.session.haltUnreadable(ctx, halt); err != nil {
 		return err
 	}
 	j.startJob()

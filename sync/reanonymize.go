@@ -89,7 +89,7 @@ const keptRequests = "30 days"
 // askFor leaves a request for each table and returns their ids.
 func (s *store) askFor(ctx context.Context, tables []catalog.Name) ([]int64, error) {
 	if _, err := s.conn.Exec(ctx, "DELETE FROM kproxy_store.renewal WHERE ended_at < now() - $1::text::interval", keptRequests); err != nil {
-		if hasState(err, "42P01") {
+		if hasState(err, undefinedTable) {
 			return nil, &StopError{What: "the kproxy that applies in this database is only starting, or an earlier version", Fix: "ask again when it serves; restart an earlier version"}
 		}
 		return nil, fmt.Errorf("asking for tables to be re-anonymized: %w", err)

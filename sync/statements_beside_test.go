@@ -109,6 +109,13 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "a table that is not halted", do: looked(Published, 1)},
 		{name: "a halted table that the configuration did not find", do: looked(Halted, 0)},
 		{name: "a halted table has not healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true }), changed(func(row []any) { row[8] = false })}},
+		{
+			name: "a halted table may still not be read", do: halted,
+			answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true }), {words: "LIMIT 0", state: "42501"}},
+		},
+		{name: "a table that was halted before it was published has healed", do: halted, answers: []answer{stored(t, func(g *generation) {
+			g.number, g.digest, g.halted, g.heals = markNumber, "", "why", true
+		})}},
 		{name: "a halted table does not heal", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
 		{name: "a halted table of another policy", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals, g.digest = "why", true, "other" })}},
 		{name: "a halted table that is not there", do: halted, answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},

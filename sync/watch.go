@@ -247,7 +247,10 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
 	}
-	return err == nil && !s.store.mayNotRead(ctx, t.layout.name()), err
+	if err != nil {
+		return false, err
+	}
+	return s.store.mayRead(ctx, t.layout.name())
 }
 
 // onlyEmptier tells whether nothing has come but partitions without rows: rows that they
