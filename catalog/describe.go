@@ -65,6 +65,9 @@ func (p Publication) Describe() Description {
 			d.Labels = append(d.Labels, labelsOf(c.Name, p.Attributes[c.Attribute].Spec)...)
 		}
 	}
+	if p.Membership != nil && d.K == 0 { // without quasi-identifiers of its own
+		d.K = p.Membership.People.K()
+	}
 	return d
 }
 

@@ -105,6 +105,9 @@ func TestPublishPeople(t *testing.T) {
 	if m == nil || !slices.Equal(m.Own, []PseudonymForm{{Bits: 31}}) || !slices.Equal(m.Of, m.Own) || len(columns) != 3 || columns[0].Part != Pseudonym || columns[1].Part != Pseudonym || !m.IsOwn(columns[0]) || m.IsOwn(columns[1]) {
 		t.Errorf("the membership is %+v, and columns are %v", m, columns)
 	}
+	if got := publication.Tables[0].Describe().K; got != 3 {
+		t.Errorf("a table without quasi-identifiers is described with k = %d", got)
+	}
 	if got := len(publication.Tables[0].StoredColumns()); got != 3 {
 		t.Errorf("%d columns are stored, want the keys and the ward", got)
 	}
