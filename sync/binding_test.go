@@ -72,7 +72,7 @@ func TestJudgement(t *testing.T) {
 		}
 		now.Table.Columns = slices.Clone(now.Table.Columns)
 		now.Table.Columns[2].TypeOID = 20
-		if err := of.layout.source().judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.layout.name() || !strings.Contains(halt.Fix, "'kproxy accept public.visits'") {
+		if err := of.layout.source().judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.layout.name() || !strings.Contains(halt.advice(), "'kproxy accept public.visits'") {
 			t.Errorf("it was altered: %v", err)
 		}
 	}
