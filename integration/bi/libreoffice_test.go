@@ -49,9 +49,14 @@ func TestLibreOffice(t *testing.T) {
 	for _, columns := range tables {
 		names = append(names, strings.Join(columns, " "))
 	}
-	const want = "public.icd10 chapter code description\n" +
+	const want = "public.diagnoses code position stay_id\n" +
+		"public.icd10 chapter code description\n" +
+		"public.labs day stay_id test value\n" +
 		"public.patients admission_date admission_date_range birth_date birth_date_range cost diagnosis marital_status occupation postcode sex ward\n" +
+		"public.persons birth_date birth_date_range person_id postcode sex\n" +
+		"public.prescriptions day drug stay_id\n" +
 		"public.staff birth_date birth_date_range kproxy_class kproxy_weight postcode sex sick_days ward\n" +
+		"public.stays admission_date admission_date_range cost days person_id stay_id ward\n" +
 		"public.wards beds building ward"
 	if got := strings.Join(names, "\n"); got != want {
 		t.Errorf("Base lists\n%s\nbut for what comes with PostgreSQL. It should list\n%s", got, want)

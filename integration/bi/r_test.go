@@ -17,7 +17,7 @@ var frames = []struct{ name, sql string }{
 	{"wards", "SELECT ward, count(*), round(avg(cost), 2) FROM patients GROUP BY ward ORDER BY ward"},
 	{"dear", "SELECT count(*) FROM patients WHERE sex = 'F' AND cost > 1000"},
 	{"columns", `SELECT c.relname, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
-		WHERE attnum > 0 AND attrelid IN ('patients'::regclass, 'staff'::regclass, 'wards'::regclass, 'icd10'::regclass) ORDER BY c.relname, attnum`},
+		WHERE attnum > 0 AND attrelid = ANY ('{patients,staff,wards,icd10,persons,stays,diagnoses,prescriptions,labs}'::regclass[]) ORDER BY c.relname, attnum`},
 	{"chapters", "SELECT chapter, count(*), round(avg(cost), 2) FROM patients JOIN icd10 ON code = diagnosis GROUP BY 1 ORDER BY 1"},
 	{"born", "SELECT birth_date, count(*) FROM patients GROUP BY 1 ORDER BY 1"},
 }
