@@ -249,7 +249,7 @@ func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) e
 }
 
 const (
-	haltSQL = `INSERT INTO kproxy_store.generation AS g (table_schema, table_name, generation, policy_digest, next_class, next_record, lsn, halted, halted_fix, heals)
+	haltSQL = `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, lsn, halted, halted_fix, heals)
 		SELECT $1, $2, $8, '', 0, 0, '0/0', $5, $6, $7 FROM kproxy_store.position WHERE slot = $3 AND epoch = $4
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET lsn = '0/0', halted = excluded.halted, halted_fix = excluded.halted_fix, heals = excluded.heals,
 			asked = NULL, noted = NULL`

@@ -178,6 +178,7 @@ func TestStatementsOfAdmission(t *testing.T) {
 		{name: "halted for an error", do: halts(generation{}, refusedBy("23505"))},
 		{name: "an error that passes", do: halts(generation{}, refusedBy("40001"))},
 		{name: "halted for a right that is missing elsewhere", do: halts(generation{}, refusedBy("42501"))},
+		{name: "halted for a right, and dropped meanwhile", do: halts(generation{}, refusedBy("42501")), answers: []answer{{words: "LIMIT 0", state: "42P01"}}},
 		{name: "halted for the right to read", do: halts(generation{}, refusedBy("42501")), answers: []answer{{words: "LIMIT 0", state: "42501"}}},
 		{name: "made when identifying columns counted", do: admit(func(_ *session, of *table, _ *generation) {
 			of.layout.digest, of.layout.former = "now", of.layout.digest

@@ -122,18 +122,14 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "no longer protected", do: other(nil)},
 		{name: "no longer protected, while readers hold it", do: other(nil), answers: []answer{{words: "DROP VIEW IF EXISTS", state: lockNotAvailable}}},
 		{name: "no longer protected, and guarded", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
-		{name: "no longer protected, but a mark", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.number = markNumber })}},
+		{name: "no longer protected, but a mark", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.number, g.consent = markNumber, true })}},
+		{name: "no longer protected, and halted before it was published", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.number = markNumber })}},
 		{name: "not in this configuration", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil })},
 		{name: "not in this configuration, and halted", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil }), answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
-		{name: "renamed, and guarded", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := s.store.generations(ctx)
-			if err != nil {
-				return nil, err
-			}
-			of.layout.publication.Policy.Table.Relation = "others"
-			g, renamed, err := s.markRenamed(ctx, of, found)
-			return fmt.Sprintf("%t, %+v", renamed, g), err
-		}, answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
+		{name: "renamed, and guarded", do: renamed(nil), answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
+		{name: "renamed, guarded and halted already", do: renamed(&generation{halted: "why"}), answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
+		{name: "renamed, guarded and marked already", do: renamed(&generation{halted: "why", consent: true}), answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
+		{name: "halted, and not renamed", do: renamed(&generation{halted: "why"})},
 		{name: "described", do: described},
 		{name: "described after a column has gone", do: described, answers: []answer{changed(func(b *accept.Table) { b.Columns = b.Columns[1:] })}},
 		{name: "described by another name", do: described, answers: []answer{relation(func(row []any) { row[1] = "others" })}},
@@ -187,4 +183,20 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	conversations = append(conversations, unaccepted("unaccepted, of another release", "other", "immediate"),
 		unaccepted("unaccepted, of another release that is guarded", "other", "guarded"), unaccepted("unaccepted, of the same release", boundTable(t).layout.digest, "immediate"))
 	holdConversations(t, "tables.txt", conversations)
+}
+
+// renamed has a table under another name, with what the store knows under that one.
+func renamed(known *generation) func(context.Context, *session, *table) (any, error) {
+	return func(ctx context.Context, s *session, of *table) (any, error) {
+		found, err := s.store.generations(ctx)
+		if err != nil {
+			return nil, err
+		}
+		of.layout.publication.Policy.Table.Relation = "others"
+		if known != nil {
+			found[of.layout.name()] = *known
+		}
+		g, is, err := s.markRenamed(ctx, of, found)
+		return fmt.Sprintf("%t, %+v", is, g), err
+	}
 }

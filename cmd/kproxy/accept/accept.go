@@ -129,7 +129,8 @@ func identifying(ctx context.Context, conn *pgx.Conn, c *config.Config, tables [
 }
 
 // servable returns a *check.Error if a process would refuse the policy, and then stop, as the one
-// before is no longer in force. What the policy in force says of single names too is tolerated.
+// before is no longer in force. Errors about a table, relation or function are tolerated if the policy
+// in force says the same of it.
 func servable(ctx context.Context, c *config.Config, inForce ksync.AcceptedPolicy) error {
 	before, _ := storedPolicy(inForce)
 	known := make(map[string]bool, len(before.Tables))
