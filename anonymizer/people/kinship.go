@@ -6,7 +6,7 @@ import (
 )
 
 // link puts a row below the one that has the key, or among those that wait for it.
-func (m *Maintained) link(table int, slot int32, of Key) {
+func (m *source) link(table int, slot int32, of Key) {
 	t := &m.tables[table]
 	if of == (Key{}) {
 		return
@@ -19,7 +19,7 @@ func (m *Maintained) link(table int, slot int32, of Key) {
 	m.hang(table, slot, parent)
 }
 
-func (m *Maintained) hang(table int, slot, parent int32) {
+func (m *source) hang(table int, slot, parent int32) {
 	t, head := &m.tables[table], m.head(table, parent)
 	t.of[slot], t.previous[slot], t.next[slot] = parent, none, *head
 	if *head != none {
@@ -29,14 +29,14 @@ func (m *Maintained) hang(table int, slot, parent int32) {
 }
 
 // head is the first row of a table below a row of its parent.
-func (m *Maintained) head(table int, parent int32) *int32 {
+func (m *source) head(table int, parent int32) *int32 {
 	above := m.relation(m.tables[table].parent)
 	return &above.heads[slices.Index(above.children, table)][parent]
 }
 
 // below lists the rows of a table below a row of its parent, by their IDs: what is made of
 // them does not depend on the order in which they came.
-func (m *Maintained) below(table int, parent int32) []int32 {
+func (m *source) below(table int, parent int32) []int32 {
 	var rows []int32
 	for row := *m.head(table, parent); row != none; row = m.tables[table].next[row] {
 		rows = append(rows, row)
@@ -47,7 +47,7 @@ func (m *Maintained) below(table int, parent int32) []int32 {
 }
 
 // unlink takes a row out of the list below its parent, or of those that wait.
-func (m *Maintained) unlink(table int, slot int32) {
+func (m *source) unlink(table int, slot int32) {
 	t := &m.tables[table]
 	if t.of[slot] == Nobody {
 		t.forget(slot)
@@ -85,7 +85,7 @@ func (t *relation) forget(slot int32) {
 }
 
 // ofKey is the key of the row that a row belongs to, or waits for.
-func (m *Maintained) ofKey(table int, slot int32) Key {
+func (m *source) ofKey(table int, slot int32) Key {
 	t := &m.tables[table]
 	if t.of[slot] != Nobody {
 		return m.relation(t.parent).keys.of(t.of[slot])
@@ -93,9 +93,8 @@ func (m *Maintained) ofKey(table int, slot int32) Key {
 	return t.waitsFor[slot]
 }
 
-// adopt puts rows that wait for a key below the row that has it now, which is new, so that
-// its class and window are published anew.
-func (m *Maintained) adopt(table int, parent int32, key Key) {
+// adopt puts rows that wait for a key below the row that has it now.
+func (m *source) adopt(table int, parent int32, key Key) {
 	t := &m.tables[table]
 	rows := t.waiting[key]
 	delete(t.waiting, key)
@@ -134,7 +133,7 @@ func (m *Maintained) hide(table int, slot int32) {
 
 // person is the slot of the person that a row belongs to, or Nobody, and the window that
 // the row lies in.
-func (m *Maintained) person(table int, slot int32) (person, window int32) {
+func (m *source) person(table int, slot int32) (person, window int32) {
 	for table != Root {
 		t := &m.tables[table]
 		window = t.window[slot]

@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -26,15 +25,9 @@ import (
 //
 // It is not safe for concurrent use.
 type Maintained struct {
-	knows   Knows
-	k       int
+	source
 	options MaintainedOptions
 
-	constraints privacy.ConstraintSet
-	values      int // sensitive attributes of all tables
-
-	root      relation
-	tables    []relation
 	features  []anonymizer.Attribute // of persons, by which they are divided
 	partition *incremental.Partition // of persons
 	unions    unions
@@ -120,13 +113,17 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 	if err != nil {
 		return nil, err
 	}
-	m := &Maintained{knows: knows, k: c.K(), options: o, constraints: set, dirty: newDirt(), unions: newUnions()}
-	m.root = newRelation(shape.Root, shape.RootSensitive, 0)
-	m.values = shape.RootSensitive
+	m := &Maintained{options: o, dirty: newDirt(), unions: newUnions()}
+	if m.source, err = newSource(shape, set, knows); err != nil {
+		return nil, err
+	}
 	for i, t := range shape.Tables {
-		if err := m.addTable(i, t); err != nil {
+		// Rows of the pool are told apart by their values, and count by their persons.
+		pool, err := o.partition(t.Attributes, ofTable(set, m.tables[i].first, t.Sensitive), true)
+		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
+		m.pools = append(m.pools, pool)
 	}
 	size := m.k
 	if m.features = shape.Root; knows.All {
@@ -138,38 +135,11 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 	return m, err
 }
 
-// addTable adds the table of a number. Rows of its pool are told apart by their values, and
-// count by their persons.
-func (m *Maintained) addTable(number int, t TableShape) error {
-	if t.Parent < Root || t.Parent >= number {
-		return errors.New("its parent has to stand before it")
-	}
-	if t.Parent != Root && m.tables[t.Parent].unknown && !t.Unknown {
-		return errKnownBelow
-	}
-	own := newRelation(t.Attributes, t.Sensitive, m.values)
-	own.name, own.parent, own.order, own.unknown = t.Name, t.Parent, t.Order, t.Unknown
-	m.tables = append(m.tables, own)
-	m.values += t.Sensitive
-	above := m.relation(t.Parent)
-	above.children = append(above.children, number)
-	pool, err := m.options.partition(t.Attributes, ofTable(m.constraints, own.first, t.Sensitive), true)
-	m.pools = append(m.pools, pool)
-	return err
-}
-
 func (o MaintainedOptions) partition(attributes []anonymizer.Attribute, c privacy.ConstraintSet, subjects bool) (*incremental.Partition, error) {
 	if err := o.Method.Accepts(attributes, c); err != nil {
 		return nil, fmt.Errorf("method %s %w", o.Method.Name(), err)
 	}
 	return incremental.New(attributes, c, o.Method, incremental.Options{Seed: o.Seed, Subjects: subjects}), nil
-}
-
-func (m *Maintained) relation(table int) *relation {
-	if table == Root {
-		return &m.root
-	}
-	return &m.tables[table]
 }
 
 // Insert adds a row. The errors are incremental.ErrDuplicate for an ID,
@@ -284,10 +254,6 @@ func (m *Maintained) Truncate(table int) error {
 	return nil
 }
 
-// Len is the number of rows of a table, or of Root, those that are not published
-// included.
-func (m *Maintained) Len(table int) int { return m.relation(table).directory.Len() }
-
 // Feasible returns nil, or why nothing can be published.
 func (m *Maintained) Feasible() error {
 	if m.withheld != nil {
@@ -302,10 +268,8 @@ func (m *Maintained) Classes() int { return len(m.unions.list) - m.unions.tooMan
 // Settle restores the guarantee and returns what it changed. The error is a *DuplicateKeyError,
 // before anything is changed, or the context's; the release must not be used any more then.
 func (m *Maintained) Settle(ctx context.Context) (*MaintainedChanges, error) {
-	for table := Root; table < len(m.tables); table++ {
-		if len(m.relation(table).keys.waiting) > 0 {
-			return nil, &DuplicateKeyError{table}
-		}
+	if err := m.checkKeys(); err != nil {
+		return nil, err
 	}
 	s := &settling{Maintained: m, changes: newMaintainedChanges(len(m.tables))}
 	if err := s.run(ctx); err != nil {

@@ -42,7 +42,7 @@ func (m *Maintained) orderedRows(table int, person int32) (rows []int32, positio
 }
 
 // rowsOf lists the rows of a table that belong to a person, at whatever depth.
-func (m *Maintained) rowsOf(table int, person int32) []int32 {
+func (m *source) rowsOf(table int, person int32) []int32 {
 	parent := m.tables[table].parent
 	if parent == Root {
 		return m.below(table, person)

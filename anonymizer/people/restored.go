@@ -57,7 +57,7 @@ func (m *Maintained) Class(table int, id incremental.RecordID) incremental.Class
 
 // Row is a row as it was inserted; false if there is none. Its Key is zero where no table is
 // below. The row is not to be changed, and holds until the next change.
-func (m *Maintained) Row(table int, id incremental.RecordID) (Row, bool) {
+func (m *source) Row(table int, id incremental.RecordID) (Row, bool) {
 	t := m.relation(table)
 	slot := t.find(id)
 	if slot == none {

@@ -281,7 +281,7 @@ func (s *settling) addUnits(of *union, only map[int32]struct{}) {
 				}
 				u := byWindow[window]
 				if u == nil {
-					u = newUnit(s.Maintained, of.persons)
+					u = newUnit(&s.source, of.persons)
 					byWindow[window] = u
 				}
 				u.add(table, row, int32(member))

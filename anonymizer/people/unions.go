@@ -212,7 +212,7 @@ func (t *relation) addValues(s *privacy.Summary, row, person int32) {
 }
 
 // sizeDecides reports whether every class of at least k persons satisfies the constraints.
-func (m *Maintained) sizeDecides() bool { return len(m.constraints) == 1 }
+func (m *source) sizeDecides() bool { return len(m.constraints) == 1 }
 
 // maintainable returns the constraints without those that another one of k implies.
 func maintainable(c privacy.ConstraintSet) (privacy.ConstraintSet, error) {

@@ -10,7 +10,7 @@ import (
 // unit is what is published anew at once: the rows of a class in one window, or in
 // all where all is known.
 type unit struct {
-	of      *Maintained
+	of      *source
 	persons []int32 // slots of the members
 	tables  []unitTable
 }
@@ -24,7 +24,7 @@ type unitTable struct {
 	own    []uint64 // pseudonyms
 }
 
-func newUnit(m *Maintained, persons []int32) *unit {
+func newUnit(m *source, persons []int32) *unit {
 	return &unit{of: m, persons: persons, tables: make([]unitTable, len(m.tables))}
 }
 
