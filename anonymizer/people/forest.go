@@ -17,6 +17,14 @@ type forest struct {
 	root   space
 	tables []branch
 	values int // sensitive attributes of all tables
+	// earlier are values that persons have besides those of their rows; nil for none.
+	earlier [][]valueOf
+}
+
+// valueOf is a value of a sensitive attribute, numbered among those of all tables.
+type valueOf struct {
+	attribute int
+	code      uint32
 }
 
 // branch is a table of the forest.
@@ -112,6 +120,11 @@ func (f *forest) summarize(persons []int32, window int32) privacy.Summary {
 		s.AddSubject(uint32(p))
 		for a := range f.data.Root.SensitiveLen() {
 			s.AddValueOf(uint32(p), a, f.data.Root.Sensitive(a)[p])
+		}
+		if f.earlier != nil {
+			for _, v := range f.earlier[p] {
+				s.AddValueOf(uint32(p), v.attribute, v.code)
+			}
 		}
 	}
 	for _, t := range f.roots() {

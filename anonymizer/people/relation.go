@@ -33,6 +33,7 @@ type relation struct {
 	window    []int32
 	state     []rowState
 	keys      keyed
+	keepsKeys bool            // even where no table is below
 	heads     [][]int32       // by child, in the order of children, and slot: the first row below, or none
 	waiting   map[Key][]int32 // rows that belong to nobody, by the key that they wait for
 	waitsFor  map[int32]Key   // the key that such a row waits for
@@ -49,6 +50,8 @@ type rowState uint8
 
 const (
 	hidden      rowState = iota
+	waits                // of a Guarded release: for others, to be published with
+	refused              // of a Guarded release: not published for good
 	inCell               // with its keys
 	pooledUnset          // in the pool, which has not published it
 	pooledShown
@@ -87,14 +90,22 @@ func (t *relation) insert(r Row) (int32, error) {
 	t.directory.Add(t.ids, slot)
 	t.of[slot], t.next[slot], t.previous[slot] = Nobody, none, none
 	t.window[slot], t.state[slot] = r.Window, hidden
-	if len(t.children) > 0 {
-		t.keys.set(slot, r.Key)
-		for i := range t.children {
-			t.heads[i][slot] = none
-		}
+	t.setKey(slot, r.Key)
+	for i := range t.children {
+		t.heads[i][slot] = none
 	}
 	t.set(slot, r)
 	return slot, nil
+}
+
+// setKey gives a row its key, by which rows below find it.
+func (t *relation) setKey(slot int32, key Key) {
+	switch {
+	case len(t.children) > 0:
+		t.keys.set(slot, key)
+	case t.keepsKeys:
+		t.keys.keep(slot, key)
+	}
 }
 
 // take finds an empty slot.
@@ -191,11 +202,16 @@ func (k *keyed) of(slot int32) Key {
 	return k.list[slot]
 }
 
-func (k *keyed) set(slot int32, key Key) {
+// keep notes the key of a row that is not to be found by it.
+func (k *keyed) keep(slot int32, key Key) {
 	for int(slot) >= len(k.list) {
 		k.list = append(k.list, Key{})
 	}
 	k.list[slot] = key
+}
+
+func (k *keyed) set(slot int32, key Key) {
+	k.keep(slot, key)
 	switch _, taken := k.slots[key]; {
 	case key == Key{}:
 	case taken:

@@ -31,8 +31,13 @@ type TableChanges struct {
 // PublishedCell holds rows that are published with the same values; of the root, those
 // of a class.
 type PublishedCell struct {
-	// ID is a number that no other cell of the table has had since NewMaintained.
+	// ID is a number that no other cell of the table has had since NewMaintained; of a
+	// Guarded release, which no other cell of any table has had.
 	ID int64
+	// Class is that of the persons, in which Window numbers a window of time; 0 for
+	// pooled rows. Both are told of a Guarded release, and are not to be published.
+	Class  int64
+	Window int32
 	// Pooled rows are published without keys.
 	Pooled bool
 	// Values has one generalization for each attribute.
@@ -47,6 +52,11 @@ type PublishedRow struct {
 	Own uint64
 	// Of is the pseudonym of the row that it belongs to, and Person that of the person.
 	Of, Person uint64
+	// Member numbers the person within the class or, of pooled rows, within the cell, and
+	// Parent is the published row that it belongs to. Both are told of a Guarded release,
+	// and are not to be published.
+	Member int32
+	Parent incremental.RecordID
 }
 
 func newMaintainedChanges(tables int) *MaintainedChanges {

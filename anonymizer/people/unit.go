@@ -13,6 +13,11 @@ type unit struct {
 	of      *source
 	persons []int32 // slots of the members
 	tables  []unitTable
+	earlier [][]valueOf // what each member has besides; nil for nothing
+	// top is a table whose rows are here without those that they belong to; none, else.
+	top int
+	// omits tells which rows are left out, with all rows below them; nil for none.
+	omits func(table int, row int32) bool
 }
 
 // unitTable holds the rows of one table. Places in it number them.
@@ -25,13 +30,19 @@ type unitTable struct {
 }
 
 func newUnit(m *source, persons []int32) *unit {
-	return &unit{of: m, persons: persons, tables: make([]unitTable, len(m.tables))}
+	return &unit{of: m, persons: persons, tables: make([]unitTable, len(m.tables)), top: noTable}
 }
+
+// noTable is the number of none.
+const noTable = -2
 
 // add takes a row with all rows below it.
 func (u *unit) add(table int, row, member int32) { u.addBelow(table, row, member, member) }
 
 func (u *unit) addBelow(table int, row, member, parent int32) {
+	if u.omits != nil && u.omits(table, row) {
+		return
+	}
 	t := &u.tables[table]
 	place := int32(len(t.rows))
 	t.rows, t.person, t.parent = append(t.rows, row), append(t.person, member), append(t.parent, parent)
@@ -44,7 +55,7 @@ func (u *unit) addBelow(table int, row, member, parent int32) {
 
 // divide makes the cells, as Anonymize makes those of one class and window.
 func (u *unit) divide() {
-	r := &releasing{forest: newForest(u.data()), constraints: u.of.constraints, k: u.of.k}
+	r := u.releasing(Options{})
 	for table := range r.tables {
 		copy(r.tables[table].shares, u.of.tables[table].space().shares)
 	}
@@ -73,6 +84,12 @@ func (u *unit) divide() {
 	}
 }
 
+func (u *unit) releasing(o Options) *releasing {
+	r := &releasing{forest: newForest(u.data()), constraints: u.of.constraints, k: u.of.k, o: o}
+	r.earlier = u.earlier
+	return r
+}
+
 // data are the rows as Anonymize takes them.
 func (u *unit) data() *Data {
 	d := &Data{Root: u.of.root.table(u.persons)}
@@ -81,6 +98,9 @@ func (u *unit) data() *Data {
 		d.Tables = append(d.Tables, Table{
 			Name: t.name, Rows: t.table(u.tables[i].rows), Parent: t.parent, Of: u.tables[i].parent, Order: t.order, Unknown: t.unknown,
 		})
+		if i == u.top {
+			d.Tables[i].Parent = Root
+		}
 	}
 	return d
 }

@@ -1,0 +1,167 @@
+package people
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// GuardedChanges says what a Publish has changed.
+type GuardedChanges struct {
+	Root   GuardedTable
+	Tables []GuardedTable
+}
+
+// GuardedTable are the changes of one table. Gone numbers published rows, each by the ID of
+// the record that it was published for; Moved are the rows whose Place may be another one.
+type GuardedTable struct {
+	TableChanges
+	// Left are the published rows that have become ghosts.
+	Left []LeftRow
+	// Weights are those that have changed.
+	Weights []Weight
+}
+
+// LeftRow is a published row that stands for nobody. A row that is inserted with its key,
+// unless that is zero, takes it over. The last of those of a row counts.
+type LeftRow struct {
+	Row incremental.RecordID
+	Key Key
+}
+
+// Weight is the share of some published rows that stand for somebody, as far as readers may
+// know: of a class's root records, of its rows of a table in a window, or of a pooled cell.
+type Weight struct {
+	Cells []int64 // all that have it, in ascending order
+	Share float64 // 0 to 1
+	// Ghosts are how many rows it leaves out, and Persons how many persons' they are. Both
+	// are for the store.
+	Ghosts, Persons int
+}
+
+func (p *part) weight() Weight {
+	w := Weight{Share: p.told, Ghosts: p.discounted, Persons: p.discountedPersons}
+	for _, cell := range p.cells {
+		w.Cells = append(w.Cells, cell.id)
+	}
+	slices.Sort(w.Cells)
+	return w
+}
+
+func newGuardedChanges(tables int) *GuardedChanges {
+	return &GuardedChanges{Tables: make([]GuardedTable, tables)}
+}
+
+func (c *GuardedChanges) of(table int) *GuardedTable {
+	if table == Root {
+		return &c.Root
+	}
+	return &c.Tables[table]
+}
+
+// takeChanges returns the changes and forgets them.
+func (g *Guarded) takeChanges() *GuardedChanges {
+	changes := g.changes
+	for at := range g.touched {
+		of := changes.of(at.table)
+		of.Moved = append(of.Moved, g.relation(at.table).ids[at.slot])
+	}
+	for table := Root; table < len(g.tables); table++ {
+		of := changes.of(table)
+		slices.Sort(of.Moved)
+		slices.Sort(of.Gone)
+	}
+	g.changes, g.touched = newGuardedChanges(len(g.tables)), make(map[place]struct{})
+	return changes
+}
+
+// depart makes a row a ghost, and notes it.
+func (g *Guarded) depart(table int, at int32, key Key) {
+	rows, left := g.shown.of(table).rows, &g.changes.of(table).Left
+	if other := g.shown.depart(table, at, key); other != none {
+		*left = append(*left, LeftRow{Row: rows[other].id})
+	}
+	*left = append(*left, LeftRow{Row: rows[at].id, Key: key})
+}
+
+// Place is where a row stands.
+type Place struct {
+	// Row is the published row that stands for it, by the ID of the record that this was
+	// published for; 0 for none.
+	Row incremental.RecordID
+	// Since is when the row began to wait; zero where it does not, as below persons who
+	// are not published.
+	Since time.Time
+	// Pooling says that it waits for others without keys, Withheld that it is not published
+	// for good, and Stale that its published row shows it as it was.
+	Pooling, Withheld, Stale bool
+}
+
+// Place is where a row stands now; nowhere for one that does not exist.
+func (g *Guarded) Place(table int, id incremental.RecordID) (p Place) {
+	t, shown := g.relation(table), g.shown.of(table)
+	slot := t.find(id)
+	if slot == none {
+		return p
+	}
+	if at := shown.bySlot[slot]; at != none {
+		p.Row, p.Stale = shown.rows[at].id, shown.rows[at].stale
+	}
+	queue := &g.rows
+	if table == Root {
+		queue = &g.persons
+	}
+	p.Since = queue.since[place{table, slot}]
+	p.Pooling, p.Withheld = t.state[slot] == pooledUnset, t.state[slot] == refused
+	return p
+}
+
+// NextCell is the number that the next cell will get; see GuardedOptions.FirstCell.
+func (g *Guarded) NextCell() int64 { return g.shown.nextCell }
+
+// KeepsVanished reports whether a store has to keep the rows of a class that have vanished, as
+// their values count, until the root rows of the class vanish.
+func (g *Guarded) KeepsVanished() bool { return g.shown.valued }
+
+// Freshness tells how far the publication of a table is behind its rows. It is for the
+// operator: that one more row waits would tell a reader of it.
+type Freshness struct {
+	Waiting  int // rows that were never published; without those below persons who are not
+	Pooling  int // those of them that wait for others without keys
+	Withheld int // rows that are not published for good
+	Stale    int // rows that are published as they were
+	Ghosts   int // published rows that stand for nobody
+	Rows     int // published rows
+}
+
+// Freshness counts. It takes time for each row.
+func (g *Guarded) Freshness(table int) (f Freshness) {
+	t, shown := g.relation(table), g.shown.of(table)
+	for slot, id := range t.ids {
+		switch {
+		case id == 0:
+		case t.state[slot] == waits:
+			f.Waiting++
+		case t.state[slot] == pooledUnset:
+			f.Waiting, f.Pooling = f.Waiting+1, f.Pooling+1
+		case t.state[slot] == refused:
+			f.Withheld++
+		case t.state[slot].published():
+			f.Rows++
+			if shown.rows[shown.bySlot[slot]].stale {
+				f.Stale++
+			}
+		}
+	}
+	for at := range shown.rows {
+		if r := &shown.rows[at]; r.slot == none && r.cell != nil && !r.cell.vanished {
+			f.Ghosts++
+		}
+	}
+	f.Rows += f.Ghosts
+	return f
+}
+
+// Classes is the number of published classes of persons.
+func (g *Guarded) Classes() int { return len(g.shown.classes) }

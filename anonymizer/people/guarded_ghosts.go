@@ -1,0 +1,148 @@
+package people
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// takeBack has rows that were inserted, or got another key, take over the ghosts of their keys.
+func (p *publishing) takeBack() {
+	slices.SortFunc(p.fresh, func(a, b place) int { return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.slot, b.slot)) })
+	for _, at := range p.fresh {
+		t, shown := p.relation(at.table), p.shown.of(at.table)
+		key := t.keys.of(at.slot)
+		ghost, there := shown.ghosts[key]
+		if !there || t.ids[at.slot] == 0 || shown.bySlot[at.slot] != none {
+			continue
+		}
+		if at.table == Root {
+			p.persons.remove(at)
+		} else {
+			p.leaveAlone(at)
+		}
+		p.shown.comeBack(at.table, ghost, at.slot)
+		if t.state[at.slot] = inCell; shown.rows[ghost].cell.class == nil {
+			t.state[at.slot] = pooledShown
+		}
+		p.touch(at.table, at.slot)
+		p.enter(at.table, at.slot, p.now)
+	}
+	p.fresh = nil
+}
+
+// leaveAlone has a row wait no more, whatever the rows below it do.
+func (p *publishing) leaveAlone(at place) {
+	switch p.tables[at.table].state[at.slot] {
+	case waits:
+		p.stop(at)
+	case pooledUnset:
+		delete(p.pools[at.table], at.slot)
+	}
+}
+
+// vanish has everything vanish that stands for nobody: whole classes, windows of classes and
+// cells of the pool.
+func (p *publishing) vanish() {
+	for _, of := range p.dirtyParts() {
+		switch {
+		case of.rows == 0 || of.ghosts < of.rows: // it has vanished with others, or stays
+		case of.table == Root:
+			p.vanishClass(of.class)
+		case of.class == nil:
+			p.vanishPart(of)
+		default:
+			p.vanishFrame(of.frame)
+		}
+	}
+}
+
+// dirtyParts are the parts whose ghosts have changed, the root's first.
+func (p *publishing) dirtyParts() []*part {
+	return slices.SortedFunc(maps.Keys(p.shown.dirty), func(a, b *part) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.cells[0].id, b.cells[0].id))
+	})
+}
+
+func (p *publishing) vanishClass(c *shownClass) {
+	for _, f := range c.frames {
+		for _, of := range f.parts {
+			p.vanishPart(of)
+		}
+	}
+	p.vanishPart(c.root)
+	for _, cell := range c.past {
+		p.shown.drop(cell)
+	}
+	delete(p.shown.classes, c.id)
+}
+
+// vanishFrame has the rows of a window vanish if none of them stands for anybody. Its persons
+// get other pseudonyms in it afterwards.
+func (p *publishing) vanishFrame(f *timeframe) {
+	for _, of := range f.parts {
+		if of.ghosts < of.rows {
+			return
+		}
+	}
+	for _, of := range f.parts {
+		p.vanishPart(of)
+	}
+	f.clear()
+}
+
+// vanishPart has rows vanish. Those that still exist are withheld from now on, so that no row
+// is published twice.
+func (p *publishing) vanishPart(of *part) {
+	changes, shown, t := p.changes.of(of.table), p.shown.of(of.table), p.relation(of.table)
+	for _, cell := range of.cells {
+		for _, at := range cell.rows {
+			r := &shown.rows[at]
+			changes.Gone = append(changes.Gone, r.id)
+			shown.forget(at)
+			if r.slot != none {
+				shown.bySlot[r.slot] = none
+				t.state[r.slot] = refused
+				p.touch(of.table, r.slot)
+				r.slot = none
+			}
+		}
+		if p.KeepsVanished() && of.class != nil && of.table != Root {
+			cell.vanished = true
+			of.class.past = append(of.class.past, cell)
+		} else {
+			p.shown.drop(cell)
+		}
+	}
+	of.rows, of.ghosts = 0, 0
+	delete(p.shown.dirty, of)
+}
+
+// updateWeights has the published weight of a part leave out its ghosts, if those that it does
+// not leave out yet are k persons' or more, or if as many of those that it does have come back.
+func (p *publishing) updateWeights() {
+	for _, of := range p.dirtyParts() {
+		p.discount(of)
+		if share := of.share(); share != of.told {
+			of.told = share
+			changes := p.changes.of(of.table)
+			changes.Weights = append(changes.Weights, of.weight())
+		}
+	}
+	clear(p.shown.dirty)
+}
+
+func (p *publishing) discount(of *part) {
+	if of.ghosts < of.discountedPersons+p.k && of.discountedPersons < p.k {
+		return // persons have a row each at least
+	}
+	persons := p.shown.ghostPersons(of)
+	gone := persons >= of.discountedPersons+p.k
+	back := of.discountedPersons >= persons+p.k || of.ghosts == 0
+	if gone || back {
+		of.discounted, of.discountedPersons = of.ghosts, persons
+		if persons < p.k {
+			of.discounted, of.discountedPersons = 0, 0
+		}
+	}
+}

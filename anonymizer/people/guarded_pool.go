@@ -1,0 +1,94 @@
+package people
+
+import (
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// overdueRows are the rows that have waited for long enough.
+func (p *publishing) overdueRows() []place {
+	if p.options.RowsWithin <= 0 {
+		return nil
+	}
+	return p.rows.until(p.now.Add(-p.options.RowsWithin))
+}
+
+// leaveToPools has rows wait for the pool that have waited for others in vain.
+func (p *publishing) leaveToPools(overdue []place) {
+	for _, at := range overdue {
+		t := &p.tables[at.table]
+		if t.state[at.slot] != waits {
+			continue // it has been published, or withheld
+		}
+		p.stop(at)
+		t.state[at.slot] = pooledUnset
+		p.pools[at.table][at.slot] = struct{}{}
+		p.touch(at.table, at.slot)
+	}
+}
+
+// publishPool publishes the rows of a table that wait for the pool, once they are of enough
+// persons, or withholds all of them for good where they violate the constraints.
+func (p *publishing) publishPool(table int) error {
+	t, pool := &p.tables[table], p.pools[table]
+	own := ofTable(p.demanded, t.first, t.sensitive.Columns())
+	least := p.k
+	if len(own) > 1 {
+		least = max(least, leastValued)
+	}
+	if len(pool) < least { // persons have a row each at least
+		return nil
+	}
+	slots := make([]int32, 0, len(pool))
+	for slot := range pool {
+		slots = append(slots, slot)
+	}
+	t.sortByID(slots)
+	subjects := make(map[int32]uint32)
+	columns := incremental.NewColumns(len(slots), len(t.attributes), t.sensitive.Columns(), true)
+	for i, slot := range slots {
+		person, _ := p.person(table, slot)
+		if _, known := subjects[person]; !known {
+			subjects[person] = uint32(len(subjects))
+		}
+		columns.Set(i, incremental.Record{Cells: t.cells.Row(slot), Sensitive: t.sensitive.Row(slot), Subject: subjects[person]})
+	}
+	if len(subjects) < least {
+		return nil
+	}
+	classes, err := incremental.Divide(p.ctx, t.attributes, columns, own, p.options.Method, incremental.Options{Seed: p.options.Seed})
+	if err != nil {
+		return err
+	}
+	clear(pool)
+	for _, slot := range slots {
+		t.state[slot] = refused
+		p.touch(table, slot)
+	}
+	for _, rows := range classes {
+		p.publishPooled(table, slots, rows, columns.Subjects)
+	}
+	return nil
+}
+
+// publishPooled publishes some of the rows without their keys. The persons that a cell's rows
+// are of are numbered within it.
+func (p *publishing) publishPooled(table int, slots, rows []int32, subjects []uint32) {
+	t := &p.tables[table]
+	slices.Sort(rows)
+	cell := newPooled(table, p.shown.takeCell())
+	published := PublishedCell{ID: cell.id, Pooled: true, Values: t.generalize(slots, rows)}
+	numbers := make(map[uint32]int32)
+	for _, i := range rows {
+		number, known := numbers[subjects[i]]
+		if !known {
+			number = int32(len(numbers))
+			numbers[subjects[i]] = number
+		}
+		p.show(cell, slots[i], shownRow{member: number, parent: none})
+		published.Rows = append(published.Rows, PublishedRow{ID: t.ids[slots[i]], Member: number})
+	}
+	changes := p.changes.of(table)
+	changes.Cells = append(changes.Cells, published)
+}

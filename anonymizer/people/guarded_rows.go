@@ -1,0 +1,215 @@
+package people
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// group is the rows of a table that can be published together: of a class and window or,
+// below other tables, of one cell.
+type group struct {
+	table  int
+	parent int64 // the cell of the rows that they belong to
+}
+
+// publishRows publishes the rows of classes and windows in which enough persons have some.
+func (p *publishing) publishRows(overdue []place) error {
+	late := make(map[place]struct{}, len(overdue))
+	for _, at := range overdue {
+		late[at] = struct{}{}
+		if f := p.ready[at]; f != nil {
+			f.touched = true
+		}
+	}
+	touched := make(map[*timeframe]struct{})
+	for _, f := range p.ready {
+		if f.touched {
+			touched[f] = struct{}{}
+		}
+	}
+	byNumber := func(a, b *timeframe) int {
+		return cmp.Or(cmp.Compare(a.class.id, b.class.id), cmp.Compare(a.window, b.window))
+	}
+	for _, f := range slices.SortedFunc(maps.Keys(touched), byNumber) {
+		f.touched = false
+		for _, rows := range p.groups(f) {
+			if p.due(f, rows, late) {
+				p.try(f, rows)
+			}
+		}
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groups are the rows of a window that are ready, those of parents first.
+func (p *publishing) groups(f *timeframe) [][]place {
+	rows := make(map[group][]place)
+	for at := range f.ready {
+		of := group{at.table, p.parentCell(at.table, at.slot)}
+		rows[of] = append(rows[of], at)
+	}
+	byNumber := func(a, b group) int { return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.parent, b.parent)) }
+	var groups [][]place
+	for _, of := range slices.SortedFunc(maps.Keys(rows), byNumber) {
+		ids := p.tables[of.table].ids
+		slices.SortFunc(rows[of], func(a, b place) int { return cmp.Compare(ids[a.slot], ids[b.slot]) })
+		groups = append(groups, rows[of])
+	}
+	return groups
+}
+
+// due reports whether a group is tried: numbers of persons and the time decide, never values.
+func (p *publishing) due(f *timeframe, rows []place, late map[place]struct{}) bool {
+	persons, t := len(p.members(rows)), &p.tables[rows[0].table]
+	if p.knows.All && !t.unknown {
+		return persons == len(f.class.members)
+	}
+	if t.parent != Root || p.knows.All {
+		return persons >= p.k
+	}
+	isLate := func(at place) bool { _, is := late[at]; return is }
+	return persons >= p.options.Rows || persons >= p.leastRows() && slices.ContainsFunc(rows, isLate)
+}
+
+// members are the persons of rows of a class, each once and in order.
+func (p *publishing) members(rows []place) []int32 {
+	var members []int32
+	for _, at := range rows {
+		person, _ := p.person(at.table, at.slot)
+		members = append(members, p.member(person))
+	}
+	slices.Sort(members)
+	return slices.Compact(members)
+}
+
+// member is the place of a published person in the class.
+func (p *publishing) member(person int32) int32 {
+	root := p.shown.of(Root)
+	return root.rows[root.bySlot[person]].member
+}
+
+// try publishes the rows of a group, with those below them, in cells, or withholds all of
+// them for good where they violate the constraints.
+func (p *publishing) try(f *timeframe, rows []place) {
+	members, table := p.members(rows), rows[0].table
+	persons := make([]int32, len(members))
+	for i, member := range members {
+		persons[i] = p.shown.of(Root).rows[f.class.members[member]].slot
+	}
+	u := newUnit(&p.source, persons)
+	u.top = table
+	u.omits = func(table int, row int32) bool { return p.tables[table].state[row] != waits }
+	for _, at := range rows {
+		person, _ := p.person(table, at.slot)
+		member, _ := slices.BinarySearch(members, p.member(person))
+		u.add(table, at.slot, int32(member))
+	}
+	if !p.sizeDecides() && !p.knows.All {
+		u.earlier = p.earlier(f, members)
+	}
+	u.divide()
+	if len(u.tables[table].cells) == 0 || !p.sizeDecides() && !p.mayFollow(f, u, members) {
+		for _, at := range rows {
+			p.refuse(table, at.slot)
+		}
+		return
+	}
+	shown := make([][]int32, len(p.tables)) // published row of each row of the unit, or none
+	for t := range u.tables {
+		shown[t] = slices.Repeat([]int32{none}, len(u.tables[t].rows))
+		for _, cell := range u.tables[t].cells {
+			p.publishCell(f, u, t, cell, members, shown)
+		}
+	}
+	p.leftOver(u, shown)
+}
+
+// publishCell publishes rows of a unit; its members are places in the class.
+func (p *publishing) publishCell(f *timeframe, u *unit, table int, places, members []int32, shown [][]int32) {
+	t, of := &p.tables[table], &u.tables[table]
+	cell := f.newCell(table, p.shown.takeCell())
+	published := PublishedCell{ID: cell.id, Class: f.class.id, Window: f.window, Values: t.generalize(of.rows, places)}
+	for _, at := range places {
+		slot, member := of.rows[at], members[of.person[at]]
+		p.stop(place{table, slot})
+		above := p.shown.of(t.parent)
+		r := shownRow{member: member, own: p.options.Pseudonym(table), parent: above.bySlot[t.of[slot]]}
+		out := PublishedRow{ID: t.ids[slot], Own: r.own, Person: p.alias(f, member), Member: member, Parent: above.rows[r.parent].id}
+		if out.Of = out.Person; t.parent != Root {
+			out.Of = above.rows[r.parent].own
+		}
+		shown[table][at] = p.show(cell, slot, r)
+		published.Rows = append(published.Rows, out)
+	}
+	changes := p.changes.of(table)
+	changes.Cells = append(changes.Cells, published)
+	p.shown.dirty[cell.part] = struct{}{} // its weight is of more rows
+}
+
+// leftOver has rows below published ones that are in no cell wait for others, if they were
+// too few. Else they have been tried, and are withheld for good.
+func (p *publishing) leftOver(u *unit, shown [][]int32) {
+	for table := range u.tables {
+		of, t := &u.tables[table], &p.tables[table]
+		below := make(map[int64]map[int32]struct{}) // persons by parents' cell
+		for at, row := range of.rows {
+			if shown[table][at] == none && p.inPlace(t.parent, t.of[row]) {
+				cell := p.parentCell(table, row)
+				if below[cell] == nil {
+					below[cell] = make(map[int32]struct{})
+				}
+				below[cell][of.person[at]] = struct{}{}
+			}
+		}
+		for at, row := range of.rows {
+			switch {
+			case shown[table][at] != none || !p.inPlace(t.parent, t.of[row]):
+			case !p.sizeDecides() && !p.knows.All && len(below[p.parentCell(table, row)]) >= p.k:
+				p.refuse(table, row)
+			default:
+				p.prepare(place{table, row})
+			}
+		}
+	}
+}
+
+// parentCell is the cell of the published row that a row belongs to, 0 for a person's.
+func (p *publishing) parentCell(table int, slot int32) int64 {
+	t := &p.tables[table]
+	if t.parent == Root {
+		return 0
+	}
+	above := p.shown.of(t.parent)
+	return above.rows[above.bySlot[t.of[slot]]].cell.id
+}
+
+// alias is the pseudonym that a person's rows carry in a window: that of a member of the class
+// who is drawn at random among those whose none carries yet.
+func (p *publishing) alias(f *timeframe, member int32) uint64 {
+	class := f.class
+	if f.aliases == nil {
+		f.clearAliases()
+	}
+	if f.aliases[member] == none {
+		alias := member
+		if !p.knows.All {
+			alias = p.freeAlias(f)
+		}
+		f.aliases[member], f.taken[alias] = alias, true
+	}
+	return p.shown.of(Root).rows[class.members[f.aliases[member]]].own
+}
+
+func (p *publishing) freeAlias(f *timeframe) int32 {
+	var free []int32
+	for alias, taken := range f.taken {
+		if !taken {
+			free = append(free, int32(alias))
+		}
+	}
+	return free[p.options.Random.IntN(len(free))]
+}
