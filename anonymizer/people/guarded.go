@@ -23,16 +23,16 @@ import (
 type Guarded struct {
 	source
 	demanded privacy.ConstraintSet // as they hold for the pool
-	options GuardedOptions
-	shown   shown
-	persons backlog
-	rows    backlog
-	fresh   []place              // rows inserted, or named otherwise, since the last Publish
-	ready   map[place]*timeframe // waiting rows whose parents are published, by where they would be
-	pools   []map[int32]struct{} // of each table: slots that wait to be pooled
-	touched map[place]struct{}   // rows whose Place may have changed
-	changes *GuardedChanges
-	begun   bool // the first batch of persons has been tried, or was empty
+	options  GuardedOptions
+	shown    shown
+	persons  backlog
+	rows     backlog
+	fresh    []place              // rows inserted, or named otherwise, since the last Publish
+	ready    map[place]*timeframe // waiting rows whose parents are published, by where they would be
+	pools    []map[int32]struct{} // of each table: slots that wait to be pooled
+	touched  map[place]struct{}   // rows whose Place may have changed
+	changes  *GuardedChanges
+	begun    bool // the first batch of persons has been tried, or was empty
 }
 
 // GuardedOptions of a guarded release.

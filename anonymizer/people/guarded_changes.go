@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ type GuardedTable struct {
 }
 
 // LeftRow is a published row that stands for nobody. A row that is inserted with its key,
-// unless that is zero, takes it over. The last of those of a row counts.
+// unless that is zero, takes it over.
 type LeftRow struct {
 	Row incremental.RecordID
 	Key Key
@@ -71,9 +72,17 @@ func (g *Guarded) takeChanges() *GuardedChanges {
 		of := changes.of(table)
 		slices.Sort(of.Moved)
 		slices.Sort(of.Gone)
+		of.Left = latest(of.Left)
 	}
 	g.changes, g.touched = newGuardedChanges(len(g.tables)), make(map[place]struct{})
 	return changes
+}
+
+// latest has the last entry of each row, by number.
+func latest(left []LeftRow) []LeftRow {
+	slices.Reverse(left)
+	slices.SortStableFunc(left, func(a, b LeftRow) int { return cmp.Compare(a.Row, b.Row) })
+	return slices.CompactFunc(left, func(a, b LeftRow) bool { return a.Row == b.Row })
 }
 
 // depart makes a row a ghost, and notes it.

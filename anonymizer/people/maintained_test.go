@@ -19,22 +19,33 @@ import (
 // world is a source of several tables, a maintained release of it, and what readers see:
 // the release is judged by these two alone.
 type world struct {
-	t          *testing.T
-	random     *rand.Rand
-	k          int
-	knows      people.Knows
-	alpha      float64 // 1 for none
-	windows    int32
-	maintained *people.Maintained
-	attributes [][]anonymizer.Attribute // table, the root first
-	parents    []int
-	unknown    []bool // of each table: no outsider knows a row
-	source     []map[incremental.RecordID]people.Row
-	seen       []map[incremental.RecordID]seenRow
-	stored     []map[incremental.RecordID]incremental.ClassID // as a store has them
-	versions   map[[2]int64]int                               // of a row's other values, by table and ID
-	nextID     incremental.RecordID
-	start      func() *people.Maintained
+	t           *testing.T
+	random      *rand.Rand
+	k           int
+	knows       people.Knows
+	alpha       float64 // 1 for none
+	constraints privacy.ConstraintSet
+	windows     int32
+	maintained  *people.Maintained
+	follows     follower // of changes; maintained
+	shape       people.Shape
+	attributes  [][]anonymizer.Attribute // table, the root first
+	parents     []int
+	unknown     []bool // of each table: no outsider knows a row
+	source      []map[incremental.RecordID]people.Row
+	seen        []map[incremental.RecordID]seenRow
+	stored      []map[incremental.RecordID]incremental.ClassID // as a store has them
+	versions    map[[2]int64]int                               // of a row's other values, by table and ID
+	nextID      incremental.RecordID
+	start       func() *people.Maintained
+}
+
+// follower is what follows the changes of a world.
+type follower interface {
+	Insert(table int, r people.Row) error
+	Modify(table int, r people.Row) error
+	Delete(table int, id incremental.RecordID) error
+	Truncate(table int) error
 }
 
 // seenRow is a published row.
@@ -56,7 +67,8 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 3)), k: k, knows: knows, alpha: alpha, windows: windows, parents: []int{0, people.Root, 0, people.Root, 1}, versions: map[[2]int64]int{}}
 	w.unknown = []bool{false, false, false, seed == 3, seed >= 2}
 	w.attributes = [][]anonymizer.Attribute{{date, number}, {date}, {number}, {}, {}}
-	shape := people.Shape{Root: w.attributes[0]}
+	shape := &w.shape
+	shape.Root = w.attributes[0]
 	for i, name := range []string{"visits", "prescriptions", "allergies", "doses"} {
 		order := -1
 		if i == 0 {
@@ -70,7 +82,7 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 	}
 	var pseudonym uint64
 	w.start = func() *people.Maintained {
-		m, err := people.NewMaintained(shape, constraints, knows, people.MaintainedOptions{
+		m, err := people.NewMaintained(*shape, constraints, knows, people.MaintainedOptions{
 			Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
 		})
 		if err != nil {
@@ -78,7 +90,9 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 		}
 		return m
 	}
+	w.constraints = constraints
 	w.maintained = w.start()
+	w.follows = w.maintained
 	for range w.attributes {
 		w.stored = append(w.stored, map[incremental.RecordID]incremental.ClassID{})
 		w.source = append(w.source, map[incremental.RecordID]people.Row{})
@@ -151,11 +165,11 @@ func (w *world) operate() {
 		w.replace(table)
 	case op < 5 || len(w.source[table]) == 0:
 		r := w.newRow(table)
-		w.must(w.maintained.Insert(table-1, r))
+		w.must(w.follows.Insert(table-1, r))
 		w.source[table][r.ID] = r
 	case op < 7:
 		id := w.anyRow(table)
-		w.must(w.maintained.Delete(table-1, id))
+		w.must(w.follows.Delete(table-1, id))
 		delete(w.source[table], id)
 	default:
 		r := w.source[table][w.anyRow(table)]
@@ -167,7 +181,7 @@ func (w *world) operate() {
 				r = was // or values that the release does not know
 			}
 		}
-		w.must(w.maintained.Modify(table-1, r))
+		w.must(w.follows.Modify(table-1, r))
 		w.source[table][r.ID] = r
 		w.versions[[2]int64{int64(table), int64(r.ID)}]++
 	}
@@ -180,11 +194,11 @@ func (w *world) replace(table int) {
 	r.Key = w.source[table][id].Key
 	last := w.random.IntN(2) == 0
 	if !last {
-		w.must(w.maintained.Delete(table-1, id))
+		w.must(w.follows.Delete(table-1, id))
 	}
-	w.must(w.maintained.Insert(table-1, r))
+	w.must(w.follows.Insert(table-1, r))
 	if last {
-		w.must(w.maintained.Delete(table-1, id))
+		w.must(w.follows.Delete(table-1, id))
 	}
 	delete(w.source[table], id)
 	w.source[table][r.ID] = r
@@ -215,6 +229,7 @@ func (w *world) settle() {
 // restart begins anew with what a store has, the tables in any order.
 func (w *world) restart() {
 	w.maintained = w.start()
+	w.follows = w.maintained
 	for _, table := range w.random.Perm(len(w.source)) {
 		clear(w.seen[table])
 		for _, id := range slices.Sorted(maps.Keys(w.source[table])) {
@@ -266,7 +281,7 @@ func (w *world) pseudonymsAreNew(before []map[incremental.RecordID]seenRow) {
 func (w *world) leave(persons int) {
 	for id := range w.source[0] {
 		if len(w.source[0]) > persons {
-			w.must(w.maintained.Delete(people.Root, id))
+			w.must(w.follows.Delete(people.Root, id))
 			delete(w.source[0], id)
 		}
 	}
@@ -274,7 +289,7 @@ func (w *world) leave(persons int) {
 
 // truncate empties a table.
 func (w *world) truncate(table int) {
-	w.must(w.maintained.Truncate(table - 1))
+	w.must(w.follows.Truncate(table - 1))
 	clear(w.source[table])
 }
 

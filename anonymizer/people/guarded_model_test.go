@@ -1,0 +1,98 @@
+package people_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/people"
+)
+
+// guardedSetting is what a history is run with.
+type guardedSetting struct {
+	knows   people.Knows
+	windows int32
+	alpha   float64
+	l       int
+}
+
+// live lets a random history happen, of which everything is judged after each publication.
+func (w *guardedWorld) liveThrough(rounds, changes int) {
+	for range 100 {
+		w.change()
+	}
+	for round := range rounds {
+		w.publish()
+		if err := w.judge(); err != nil {
+			w.t.Fatalf("round %d: %v", round, err)
+		}
+		if w.random.IntN(8) == 0 {
+			w.restart()
+		}
+		for range w.random.IntN(1 + changes) {
+			w.change()
+		}
+		w.now = w.now.Add(time.Duration(w.random.IntN(80)) * time.Minute)
+		switch {
+		case w.random.IntN(60) == 0:
+			w.truncate(w.random.IntN(len(w.source)))
+		case w.random.IntN(60) == 0:
+			w.leave(2)
+		}
+	}
+}
+
+// figures counts what a history has shown.
+func (w *guardedWorld) figures() map[string]int {
+	figures := map[string]int{"came back": w.came}
+	for _, r := range w.ever {
+		switch {
+		case r.table == 0:
+			figures["persons"]++
+		case r.pooled:
+			figures["pooled"]++
+		case w.unknown[r.table]:
+			figures["unknown"]++
+		default:
+			figures["keyed"]++
+		}
+		if r.vanished > 0 {
+			figures["vanished"]++
+		}
+		if r.table > 0 && !r.pooled && r.appeared > r.parent.appeared && r.parent.table > 0 {
+			figures["late"]++
+		}
+	}
+	for _, places := range w.places {
+		for _, place := range places {
+			if place.Withheld {
+				figures["withheld"]++
+			}
+		}
+	}
+	figures["weights"] = len(w.weights)
+	return figures
+}
+
+// TestGuardedReleasesHold: whatever happens to the tables, in any order, all that readers
+// have ever seen together satisfies the guarantee.
+func TestGuardedReleasesHold(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]guardedSetting{
+		"one row":              {people.Knows{Crowd: 2}, 2, 1, 0},
+		"one row, crowd of 1":  {people.Knows{Crowd: 1}, 3, 1, 0},
+		"one row, alpha":       {people.Knows{Crowd: 4}, 2, 0.6, 0},
+		"one row, alpha and l": {people.Knows{Crowd: 3}, 1, 0.7, 2},
+		"all":                  {people.Knows{All: true}, 2, 1, 0},
+		"all, alpha":           {people.Knows{All: true}, 1, 0.7, 0},
+	} {
+		for seed := range uint64(4) {
+			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				w := newGuardedWorld(t, seed, s.knows, s.windows, s.alpha, s.l)
+				w.liveThrough(60, 30)
+				t.Log(w.figures())
+			})
+		}
+	}
+}
