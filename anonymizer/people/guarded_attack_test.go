@@ -1,7 +1,6 @@
 package people_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -367,5 +366,3 @@ func (w *guardedWorld) keyed(table int, r people.Row) bool {
 	}
 	return false
 }
-
-var errNothingHappened = errors.New("the test shows nothing")

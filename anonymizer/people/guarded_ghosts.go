@@ -13,7 +13,7 @@ func (p *publishing) takeBack() {
 		t, shown := p.relation(at.table), p.shown.of(at.table)
 		key := t.keys.of(at.slot)
 		ghost, there := shown.ghosts[key]
-		if !there || t.ids[at.slot] == 0 || shown.bySlot[at.slot] != none {
+		if !there || t.ids[at.slot] == 0 || shown.bySlot[at.slot] != none || t.state[at.slot] == refused {
 			continue
 		}
 		if at.table == Root {

@@ -211,6 +211,13 @@ func (w *guardedWorld) change() {
 		}
 		w.must(w.Modify(table-1, r))
 		w.source[table][r.ID] = r
+	case op < 7: // more come than leave
+		if table == 0 && w.random.IntN(2) == 0 {
+			table = 1
+		}
+		r := w.newRow(table)
+		w.must(w.Insert(table-1, r))
+		w.source[table][r.ID] = r
 	default:
 		w.operate()
 	}
@@ -262,7 +269,7 @@ func (w *guardedWorld) expectReturns() {
 		for _, id := range slices.Sorted(maps.Keys(w.fresh[table])) {
 			r := w.source[table][id]
 			ghost := w.ghosts[table][r.Key]
-			if ghost == nil || ghost.vanished > 0 || ghost.exists || w.records[table][id] != nil {
+			if ghost == nil || ghost.vanished > 0 || ghost.exists || w.records[table][id] != nil || w.places[table][id].Withheld {
 				continue
 			}
 			ghost.exists = true
@@ -414,6 +421,7 @@ func (w *guardedWorld) keep(table int, c people.GuardedTable) {
 		w.places[table][id] = w.live.Place(table-1, id)
 	}
 	for _, weight := range c.Weights {
+		w.checkWeight(table, weight)
 		w.weights[weight.Cells[0]] = weight
 	}
 	for id, r := range w.source[table] {
@@ -428,6 +436,30 @@ func (w *guardedWorld) keep(table int, c people.GuardedTable) {
 		if place.Row != row {
 			w.t.Fatalf("table %d: row %d %v is published as %d, not as %d", table, id, r.Key, place.Row, row)
 		}
+	}
+}
+
+// checkWeight: a weight follows the ghosts only where k persons' have come or gone, or none is
+// left.
+func (w *guardedWorld) checkWeight(table int, now people.Weight) {
+	rows, ghosts, persons := 0, 0, map[*shownRow]bool{}
+	for _, r := range w.seen[table] {
+		if slices.Contains(now.Cells, r.cell) {
+			if rows++; !r.exists {
+				ghosts++
+				persons[r.person] = true
+			}
+		}
+	}
+	before := w.weights[now.Cells[0]]
+	switch {
+	case now.Share != float64(rows-now.Ghosts)/float64(rows):
+		w.t.Fatalf("table %d: %+v is said of %d rows", table, now, rows)
+	case now.Ghosts == before.Ghosts: // more rows have come
+	case now.Ghosts != 0 && (now.Ghosts != ghosts || now.Persons != len(persons)) || now.Ghosts > 0 && now.Persons < w.k:
+		w.t.Fatalf("table %d: %+v is said of %d ghosts of %d persons", table, now, ghosts, len(persons))
+	case max(now.Persons, before.Persons)-min(now.Persons, before.Persons) < w.k && ghosts > 0:
+		w.t.Fatalf("table %d: %+v follows %+v", table, now, before)
 	}
 }
 
