@@ -47,20 +47,20 @@ type GuardedOptions struct {
 	// Within is how long a person waits before a smaller batch is tried; 0 means that
 	// none is.
 	Within time.Duration
-	// Rows is how many persons of a class with waiting rows of a table in a window have
-	// these published at once, with Knows{Rows: 1}. At least k, which 0 stands for or,
-	// where constraints count values, 10; fewer than Rows but as many as 0 stands for are
-	// tried when the first has waited for RowsWithin.
+	// Rows is how many waiting rows of a table, of one class and window, are tried at once,
+	// unless all is known. At least k; 0 stands for twice k or, where constraints count
+	// values, 20 if that is more.
 	Rows int
-	// RowsWithin is how long a row of a published person waits before it is left to the
-	// pool; 0 means that it waits as long as it takes.
+	// RowsWithin is how long a row of a published person waits before fewer are tried or,
+	// where these are fewer than k (10 where constraints count values) or all is known, it
+	// is left to the pool. 0 means that it waits as long as it takes.
 	RowsWithin time.Duration
 	// FirstCell is the next number of a cell to hand out; below 1 means 1.
 	FirstCell int64
 }
 
-// The least numbers of persons that are tried at once where constraints count values: a
-// refusal of few tells much of them, and happens often.
+// The least numbers of persons, and of rows, that are tried at once where constraints count
+// values: a refusal of few tells much of them, and happens often.
 const (
 	leastValued     = 20
 	leastValuedRows = 10
@@ -89,7 +89,12 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 	}
 	g.options.Least = max(least, o.Least)
 	g.options.Batch = max(g.options.Batch, g.options.Least)
-	g.options.Rows = max(g.options.Rows, g.leastRows())
+	if g.options.Rows = max(g.k, o.Rows); o.Rows == 0 {
+		g.options.Rows = max(2*g.k, g.leastRows())
+		if valued {
+			g.options.Rows = max(g.options.Rows, leastValued)
+		}
+	}
 	g.changes = newGuardedChanges(len(g.tables))
 	for i, t := range shape.Tables {
 		if err := o.Method.Accepts(t.Attributes, ofTable(set, g.tables[i].first, t.Sensitive)); err != nil {
@@ -110,12 +115,12 @@ func (g *Guarded) classSize() int {
 	return max(1, g.knows.crowd()) * g.k
 }
 
-// leastRows is the least number of persons whose rows are tried at once.
+// leastRows is the least number of rows that are tried at once.
 func (g *Guarded) leastRows() int {
 	if g.sizeDecides() {
 		return g.k
 	}
-	return max(g.k, min(leastValuedRows, g.classSize()))
+	return max(g.k, leastValuedRows)
 }
 
 // Insert adds a row, which waits from now on. A row that has the key of one that was deleted,
@@ -310,7 +315,9 @@ func (p *publishing) run() error {
 	if err := p.publishRows(overdue); err != nil {
 		return err
 	}
-	p.leaveToPools(overdue)
+	for _, at := range overdue {
+		p.leaveToPool(at)
+	}
 	for table := range p.tables {
 		if err := p.publishPool(table); err != nil {
 			return err

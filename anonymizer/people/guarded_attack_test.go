@@ -267,7 +267,7 @@ func (w *guardedWorld) satisfies(rows []*shownRow, persons int) error {
 // nothingWaitsInVain: whatever numbers allow to be published is, or is withheld.
 func (w *guardedWorld) nothingWaitsInVain() error {
 	waitingPersons, pooling := 0, map[int]map[*shownRow]bool{}
-	groups := map[string]map[*shownRow]bool{}
+	groups := map[string]map[*shownRow]int{} // rows by person
 	table := map[string]int{}
 	for t := range w.source {
 		pooling[t] = map[*shownRow]bool{}
@@ -298,9 +298,10 @@ func (w *guardedWorld) nothingWaitsInVain() error {
 					group = fmt.Sprint(t, " ", person.class, " ", w.parentShown(t, r).cell)
 				}
 				if groups[group] == nil {
-					groups[group] = map[*shownRow]bool{}
+					groups[group] = map[*shownRow]int{}
 				}
-				groups[group][person], table[group] = true, t
+				groups[group][person]++
+				table[group] = t
 			}
 		}
 	}
@@ -314,20 +315,15 @@ func (w *guardedWorld) nothingWaitsInVain() error {
 		}
 	}
 	for group, persons := range groups {
-		t, least := table[group], w.k
-		for person := range persons {
-			switch {
-			case w.knows.All && !w.unknown[t]:
-				least = members[person.class]
-			case w.knows.All || w.parents[t] != people.Root:
-			case w.alpha < 1 || w.l > 0:
-				least = max(w.options.Rows, min(10, w.k*max(1, w.knows.Crowd)))
-			default:
-				least = max(w.options.Rows, w.k)
+		t, rows := table[group], 0
+		for person, n := range persons {
+			rows += n
+			if w.knows.All && !w.unknown[t] && len(persons) == members[person.class] {
+				return fmt.Errorf("every person has a row that waits: %s", group)
 			}
 		}
-		if len(persons) >= least {
-			return fmt.Errorf("rows of %d persons wait: %s", len(persons), group)
+		if least := w.leastRows(); rows >= least && (!w.knows.All || w.unknown[t]) {
+			return fmt.Errorf("%d rows wait: %s", rows, group)
 		}
 	}
 	for t, persons := range pooling {
@@ -336,6 +332,17 @@ func (w *guardedWorld) nothingWaitsInVain() error {
 		}
 	}
 	return nil
+}
+
+// leastRows is how many rows are tried at once.
+func (w *guardedWorld) leastRows() int {
+	switch {
+	case w.options.Rows > 0:
+		return max(w.k, w.options.Rows)
+	case w.alpha < 1 || w.l > 0:
+		return 20
+	}
+	return 2 * w.k
 }
 
 // leastPooled is how many persons' rows are tried in the pool.

@@ -14,17 +14,21 @@ func (p *publishing) overdueRows() []place {
 	return p.rows.until(p.now.Add(-p.options.RowsWithin))
 }
 
-// leaveToPools has rows wait for the pool that have waited for others in vain.
-func (p *publishing) leaveToPools(overdue []place) {
-	for _, at := range overdue {
-		t := &p.tables[at.table]
-		if t.state[at.slot] != waits {
-			continue // it has been published, or withheld
+// leaveToPool has a waiting row wait for the pool, and the rows below it, which cannot have
+// keys any more.
+func (p *publishing) leaveToPool(at place) {
+	t := &p.tables[at.table]
+	if t.state[at.slot] != waits {
+		return // it has been published, or withheld
+	}
+	p.stop(at)
+	t.state[at.slot] = pooledUnset
+	p.pools[at.table][at.slot] = struct{}{}
+	p.touch(at.table, at.slot)
+	for _, child := range t.children {
+		for _, row := range p.below(child, at.slot) {
+			p.leaveToPool(place{child, row})
 		}
-		p.stop(at)
-		t.state[at.slot] = pooledUnset
-		p.pools[at.table][at.slot] = struct{}{}
-		p.touch(at.table, at.slot)
 	}
 }
 

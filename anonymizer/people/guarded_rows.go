@@ -62,18 +62,19 @@ func (p *publishing) groups(f *timeframe) [][]place {
 	return groups
 }
 
-// due reports whether a group is tried: numbers of persons and the time decide, never values.
+// due reports whether a group is tried. The number of its rows and the time decide, unless all
+// is known: neither values nor whose rows they are.
 func (p *publishing) due(f *timeframe, rows []place, late map[place]struct{}) bool {
-	persons, t := len(p.members(rows)), &p.tables[rows[0].table]
-	if p.knows.All && !t.unknown {
-		return persons == len(f.class.members)
-	}
-	if t.parent != Root || p.knows.All {
-		return persons >= p.k
+	if p.aligned(rows[0].table) {
+		return len(p.members(rows)) == len(f.class.members)
 	}
 	isLate := func(at place) bool { _, is := late[at]; return is }
-	return persons >= p.options.Rows || persons >= p.leastRows() && slices.ContainsFunc(rows, isLate)
+	return len(rows) >= p.options.Rows || slices.ContainsFunc(rows, isLate)
 }
+
+// aligned reports whether rows of a table are published in slots that all persons of a class
+// have.
+func (p *publishing) aligned(table int) bool { return p.knows.All && !p.tables[table].unknown }
 
 // members are the persons of rows of a class, each once and in order.
 func (p *publishing) members(rows []place) []int32 {
@@ -92,10 +93,20 @@ func (p *publishing) member(person int32) int32 {
 	return root.rows[root.bySlot[person]].member
 }
 
-// try publishes the rows of a group, with those below them, in cells, or withholds all of
-// them for good where they violate the constraints.
+// try publishes the rows of a group, with those below them, in cells. It leaves them to the
+// pool if they are of too few persons, and withholds all of them for good if they violate the
+// constraints. They are not tried again: if others came to them, whether these suffice would
+// tell whose they are.
 func (p *publishing) try(f *timeframe, rows []place) {
 	members, table := p.members(rows), rows[0].table
+	if len(rows) < p.leastRows() || len(members) < p.k {
+		if !p.aligned(table) {
+			for _, at := range rows {
+				p.leaveToPool(at)
+			}
+			return
+		}
+	}
 	persons := make([]int32, len(members))
 	for i, member := range members {
 		persons[i] = p.shown.of(Root).rows[f.class.members[member]].slot
@@ -150,28 +161,33 @@ func (p *publishing) publishCell(f *timeframe, u *unit, table int, places, membe
 	p.shown.dirty[cell.part] = struct{}{} // its weight is of more rows
 }
 
-// leftOver has rows below published ones that are in no cell wait for others, if they were
-// too few. Else they have been tried, and are withheld for good.
+// leftOver is about rows below published ones that are in no cell. They have been tried: if
+// they are of too few persons, they are left to the pool, else they violate the constraints
+// and are withheld for good. Where all is known, they wait for another slot.
 func (p *publishing) leftOver(u *unit, shown [][]int32) {
 	for table := range u.tables {
 		of, t := &u.tables[table], &p.tables[table]
-		below := make(map[int64]map[int32]struct{}) // persons by parents' cell
+		left := make(map[int64][]int32) // places of rows by parents' cell
 		for at, row := range of.rows {
 			if shown[table][at] == none && p.inPlace(t.parent, t.of[row]) {
 				cell := p.parentCell(table, row)
-				if below[cell] == nil {
-					below[cell] = make(map[int32]struct{})
-				}
-				below[cell][of.person[at]] = struct{}{}
+				left[cell] = append(left[cell], int32(at))
 			}
 		}
-		for at, row := range of.rows {
-			switch {
-			case shown[table][at] != none || !p.inPlace(t.parent, t.of[row]):
-			case !p.sizeDecides() && !p.knows.All && len(below[p.parentCell(table, row)]) >= p.k:
-				p.refuse(table, row)
-			default:
-				p.prepare(place{table, row})
+		for _, places := range left {
+			persons := make(map[int32]struct{})
+			for _, at := range places {
+				persons[of.person[at]] = struct{}{}
+			}
+			for _, at := range places {
+				switch {
+				case p.aligned(table):
+					p.prepare(place{table, of.rows[at]})
+				case len(persons) < p.k:
+					p.leaveToPool(place{table, of.rows[at]})
+				default:
+					p.refuse(table, of.rows[at])
+				}
 			}
 		}
 	}
