@@ -15,6 +15,7 @@ type guardedSetting struct {
 	windows int32
 	alpha   float64
 	l       int
+	deep    bool
 }
 
 // liveThrough lets a random history happen, of which everything is judged after each publication.
@@ -86,17 +87,21 @@ var guardedSeeds = flag.Int("people.seeds", 4, "histories of each kind that guar
 func TestGuardedReleasesHold(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]guardedSetting{
-		"one row":              {people.Knows{Crowd: 2}, 2, 1, 0},
-		"one row, crowd of 1":  {people.Knows{Crowd: 1}, 3, 1, 0},
-		"one row, alpha":       {people.Knows{Crowd: 4}, 2, 0.6, 0},
-		"one row, alpha and l": {people.Knows{Crowd: 3}, 1, 0.7, 2},
-		"all":                  {people.Knows{All: true}, 2, 1, 0},
-		"all, alpha":           {people.Knows{All: true}, 1, 0.7, 0},
+		"one row":              {people.Knows{Crowd: 2}, 2, 1, 0, false},
+		"one row, crowd of 1":  {people.Knows{Crowd: 1}, 3, 1, 0, false},
+		"one row, alpha":       {people.Knows{Crowd: 4}, 2, 0.6, 0, false},
+		"one row, alpha and l": {people.Knows{Crowd: 3}, 1, 0.7, 2, false},
+		"all":                  {people.Knows{All: true}, 2, 1, 0, false},
+		"one row, deep":        {people.Knows{Crowd: 2}, 2, 1, 0, true},
+		"one row, deep, alpha": {people.Knows{Crowd: 2}, 1, 0.6, 0, true},
+		"all, deep":            {people.Knows{All: true}, 1, 1, 0, true},
+		"all, alpha":           {people.Knows{All: true}, 1, 0.7, 0, false},
 	} {
 		for seed := range uint64(*guardedSeeds) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				w := newGuardedWorld(t, seed, s.knows, s.windows, s.alpha, s.l)
+				w.deep = s.deep
 				w.liveThrough(60, 30)
 				t.Log(w.figures())
 			})

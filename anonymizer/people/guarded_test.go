@@ -26,7 +26,8 @@ type guardedWorld struct {
 	twin    *guardedRun // the release from before a restart, which has to behave alike
 	options people.GuardedOptions
 	pins    []pinnedRow
-	l       int // distinct values of the first sensitive attribute, 0 for any number
+	deep    bool // many rows come below published ones
+	l       int  // distinct values of the first sensitive attribute, 0 for any number
 
 	seen    []map[incremental.RecordID]*shownRow // that is published, by table and number
 	ever    []*shownRow
@@ -211,6 +212,8 @@ func (w *guardedWorld) change() {
 		}
 		w.must(w.Modify(table-1, r))
 		w.source[table][r.ID] = r
+	case w.deep && op < 6: // a row comes below one that is published, or that one moves
+		w.deepen()
 	case op < 7: // more come than leave
 		if table == 0 && w.random.IntN(2) == 0 {
 			table = 1
@@ -221,6 +224,41 @@ func (w *guardedWorld) change() {
 	default:
 		w.operate()
 	}
+}
+
+// deepen has a row come below a published one of a large cell, or moves this one.
+func (w *guardedWorld) deepen() {
+	table := []int{1, 1, 2}[w.random.IntN(3)]
+	cells := map[int64][]incremental.RecordID{}
+	var largest int64
+	for _, id := range slices.Sorted(maps.Keys(w.source[table])) {
+		shown := w.records[table][id]
+		if shown == nil || shown.pooled || shown.vanished > 0 {
+			continue
+		}
+		if cells[shown.cell] = append(cells[shown.cell], id); len(cells[shown.cell]) > len(cells[largest]) {
+			largest = shown.cell
+		}
+	}
+	if largest == 0 {
+		return
+	}
+	above := w.source[table][cells[largest][w.random.IntN(len(cells[largest]))]]
+	if w.random.IntN(12) == 0 {
+		if w.random.IntN(2) == 0 {
+			above.Of = w.anyKey(1 + w.parents[table])
+		} else if table == 1 {
+			above.Window = int32(w.random.IntN(int(w.windows)))
+		}
+		w.must(w.Modify(table-1, above))
+		w.source[table][above.ID] = above
+		return
+	}
+	below := map[int]int{1: 2, 2: 4}[table]
+	r := w.newRow(below)
+	r.Of = above.Key
+	w.must(w.Insert(below-1, r))
+	w.source[below][r.ID] = r
 }
 
 func (w *guardedWorld) taken(table int, key people.Key) bool {
