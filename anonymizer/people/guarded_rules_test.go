@@ -189,10 +189,15 @@ func TestBatchesThatViolateConstraints(t *testing.T) {
 			},
 			func(w *ward) []incremental.RecordID { return batch(w, 1, 0, 20, 10, 20) },
 		},
-		"in a cell": {
+		"in its cell": {
 			40, people.Knows{Crowd: 8},
 			func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
 			func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 20, 10, 20) },
+		},
+		"in an older cell": {
+			40, people.Knows{Crowd: 8},
+			func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
+			func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 40, 10, 20) },
 		},
 		"by themselves": {
 			40, people.Knows{Crowd: 8},
@@ -234,11 +239,13 @@ func TestRowsBelowThatViolateConstraints(t *testing.T) {
 	var visits, prescriptions []incremental.RecordID
 	for p := range 20 {
 		visits = append(visits, w.visit(p, 0, uint32(p)))
-		prescriptions = append(prescriptions, w.prescribe(visits[p], 7))
+		if p < 9 { // too few for the pool, and for the visits to violate them
+			prescriptions = append(prescriptions, w.prescribe(visits[p], 7))
+		}
 	}
 	w.publish()
-	for i := range visits {
-		if visit, prescription := w.Place(0, visits[i]), w.Place(1, prescriptions[i]); visit.Row == 0 && !visit.Withheld || !prescription.Withheld {
+	for i := range prescriptions {
+		if visit, prescription := w.Place(0, visits[i]), w.Place(1, prescriptions[i]); visit.Row == 0 || !prescription.Withheld {
 			t.Fatalf("a visit is at %+v, its prescription at %+v", visit, prescription)
 		}
 	}
