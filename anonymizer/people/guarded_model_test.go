@@ -108,3 +108,20 @@ func TestGuardedReleasesHold(t *testing.T) {
 		}
 	}
 }
+
+// FuzzGuarded lets histories of all kinds happen.
+func FuzzGuarded(f *testing.F) {
+	for seed := range uint64(3) {
+		f.Add(seed, uint8(2), uint8(seed), seed%2 == 0, true)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, crowd, windows uint8, all, alpha bool) {
+		share := 1.0
+		if alpha {
+			share = 0.6
+		}
+		knows := people.Knows{All: all, Crowd: 1 + int(crowd%5)}
+		w := newGuardedWorld(t, seed, knows, 1+int32(windows%3), share, 0)
+		w.deep = seed%2 == 0
+		w.liveThrough(20, 30)
+	})
+}

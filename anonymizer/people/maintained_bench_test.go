@@ -23,19 +23,30 @@ func rowKey(table, row int) people.Key {
 // maintain inserts generated data into a maintained release.
 func maintain(t testing.TB, d *people.Data, knows people.Knows) *people.Maintained {
 	t.Helper()
-	shape := people.Shape{Root: d.Root.Attributes()}
-	for _, table := range d.Tables {
-		shape.Tables = append(shape.Tables, people.TableShape{Name: table.Name, Attributes: table.Rows.Attributes(), Parent: table.Parent, Order: table.Order})
-	}
 	random := rand.New(rand.NewPCG(5, 6))
-	m, err := people.NewMaintained(shape, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, knows, people.MaintainedOptions{
+	m, err := people.NewMaintained(shapeOf(d), privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, knows, people.MaintainedOptions{
 		Method: method, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	insertAll(t, d, m.Insert)
+	return m
+}
+
+func shapeOf(d *people.Data) people.Shape {
+	shape := people.Shape{Root: d.Root.Attributes()}
+	for _, table := range d.Tables {
+		shape.Tables = append(shape.Tables, people.TableShape{Name: table.Name, Attributes: table.Rows.Attributes(), Parent: table.Parent, Order: table.Order})
+	}
+	return shape
+}
+
+// insertAll inserts generated data.
+func insertAll(t testing.TB, d *people.Data, insert func(table int, r people.Row) error) {
+	t.Helper()
 	for p := range d.Root.Len() {
-		if err := m.Insert(people.Root, people.Row{ID: incremental.RecordID(p + 1), Key: rowKey(people.Root, p), Cells: cellsOf(d.Root.Attributes(), d.Root.Cells, p)}); err != nil {
+		if err := insert(people.Root, people.Row{ID: incremental.RecordID(p + 1), Key: rowKey(people.Root, p), Cells: cellsOf(d.Root.Attributes(), d.Root.Cells, p)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,12 +56,11 @@ func maintain(t testing.TB, d *people.Data, knows people.Knows) *people.Maintain
 			if table.Window != nil {
 				r.Window = table.Window[row]
 			}
-			if err := m.Insert(i, r); err != nil {
+			if err := insert(i, r); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	return m
 }
 
 func cellsOf[A any](attributes []A, columns func(int) []hierarchy.Cell, row int) []hierarchy.Cell {

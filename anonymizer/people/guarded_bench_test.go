@@ -1,0 +1,143 @@
+package people_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// guard inserts generated data into a guarded release.
+func guard(t testing.TB, d *people.Data, knows people.Knows, o people.GuardedOptions) *people.Guarded {
+	t.Helper()
+	random := rand.New(rand.NewPCG(5, 6))
+	o.MaintainedOptions = people.MaintainedOptions{Method: method, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() }}
+	g, err := people.NewGuarded(shapeOf(d), privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, knows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	insertAll(t, d, func(table int, r people.Row) error { return g.Insert(table, r, guardedStart) })
+	return g
+}
+
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// BenchmarkGuarded measures a Publish after 200 new visits of 20,000 persons with three visits
+// each in three windows; first-s are the seconds of the first Publish, B/row the memory of a
+// person or row after it, and rows/op how many rows a Publish adds.
+func BenchmarkGuarded(b *testing.B) {
+	const persons, changes = 20_000, 200
+	for name, knows := range map[string]people.Knows{"one": {}, "all": {All: true}} {
+		b.Run(fmt.Sprintf("knows=%s/persons=%d/changes=%d", name, persons, changes), func(b *testing.B) {
+			d := hospital{persons: persons, visits: 3, windows: 3, flat: true}.data(1)
+			before := heap()
+			now := guardedStart
+			g := guard(b, d, knows, people.GuardedOptions{RowsWithin: 90 * 24 * time.Hour})
+			start := time.Now()
+			if _, err := g.Publish(b.Context(), now); err != nil {
+				b.Fatal(err)
+			}
+			first := time.Since(start).Seconds()
+			next := d.Tables[0].Rows.Len()
+			bytes := (heap() - before) / float64(persons+next)
+			random, written := rand.New(rand.NewPCG(1, 1)), 0
+			b.ResetTimer()
+			for range b.N {
+				now = now.Add(24 * time.Hour)
+				for range changes {
+					next++
+					r := people.Row{ID: incremental.RecordID(next), Of: rowKey(people.Root, random.IntN(persons)), Window: 2, Cells: []hierarchy.Cell{float64(8800 + random.IntN(250))}}
+					if err := g.Insert(0, r, now); err != nil {
+						b.Fatal(err)
+					}
+				}
+				changed, err := g.Publish(b.Context(), now)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, cell := range changed.Tables[0].Cells {
+					written += len(cell.Rows)
+				}
+			}
+			b.ReportMetric(first, "first-s")
+			b.ReportMetric(bytes, "B/row")
+			b.ReportMetric(float64(written)/float64(b.N), "rows/op")
+		})
+	}
+}
+
+var measureWaiting = flag.Bool("people.waiting", false, "measure how long rows of guarded releases wait")
+
+// TestWaiting measures how long new rows wait, how many of them are pooled, and how exact their
+// dates are, over a year in which each of 4,000 persons has a visit on average.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	persons, all := 400, []people.GuardedOptions{{RowsWithin: 60 * 24 * time.Hour}}
+	if *measureWaiting {
+		persons, all = 4000, nil
+		for _, rows := range []int{0, 20} {
+			for _, days := range []int{15, 30, 60, 90, 180} {
+				all = append(all, people.GuardedOptions{Rows: rows, RowsWithin: time.Duration(days) * 24 * time.Hour})
+			}
+		}
+	}
+	for _, o := range all {
+		waits(t, persons, o)
+	}
+}
+
+func waits(t *testing.T, persons int, o people.GuardedOptions) {
+	t.Helper()
+	d := hospital{persons: persons, visits: 0, windows: 1, flat: true}.data(1)
+	g := guard(t, d, people.Knows{}, o)
+	random := rand.New(rand.NewPCG(3, 4))
+	came, next := map[incremental.RecordID]int{}, 0
+	keyed, pooled, waited, spread := 0, 0, 0, 0.0
+	const year = 365
+	for day := range 2 * year {
+		now := guardedStart.Add(time.Duration(day) * 24 * time.Hour)
+		if day < year {
+			for range poisson(random, float64(persons)/year) {
+				next++
+				r := people.Row{ID: incremental.RecordID(next), Of: rowKey(people.Root, random.IntN(persons)), Cells: []hierarchy.Cell{float64(8000 + day)}}
+				came[r.ID] = day
+				if err := g.Insert(0, r, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		changed, err := g.Publish(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cell := range changed.Tables[0].Cells {
+			for _, r := range cell.Rows {
+				if cell.Pooled {
+					pooled++
+					continue
+				}
+				keyed++
+				waited += day - came[r.ID]
+				h := d.Tables[0].Rows.Attributes()[0].Hierarchy
+				spread += float64(h.Encode(cell.Values[0].Upper) - h.Encode(cell.Values[0].Lower))
+			}
+		}
+	}
+	if keyed+pooled < next*9/10 || keyed == 0 {
+		t.Errorf("of %d rows, %d have keys and %d are pooled", next, keyed, pooled)
+	}
+	t.Logf("%d rows tried at once, or after %v: %.1f %% pooled, keyed ones wait %.0f days, dates are exact to %.0f days",
+		o.Rows, o.RowsWithin, 100*float64(pooled)/float64(next), float64(waited)/float64(keyed), spread/float64(keyed))
+}
