@@ -27,10 +27,11 @@ type Guarded struct {
 	shown    shown
 	persons  backlog
 	rows     backlog
-	fresh    []place              // rows inserted, or named otherwise, since the last Publish
-	ready    map[place]*timeframe // waiting rows whose parents are published, by where they would be
-	pools    []map[int32]struct{} // of each table: slots that wait to be pooled
-	touched  map[place]struct{}   // rows whose Place may have changed
+	fresh    []place                 // rows inserted, or named otherwise, since the last Publish
+	ready    map[place]*timeframe    // waiting rows whose parents are published, by where they would be
+	renewed  map[*timeframe]struct{} // with rows that were not ready at the last Publish
+	pools    []map[int32]struct{}    // of each table: slots that wait to be pooled
+	touched  map[place]struct{}      // rows whose Place may have changed
 	changes  *GuardedChanges
 	begun    bool // the first batch of persons has been tried, or was empty
 }
@@ -48,8 +49,8 @@ type GuardedOptions struct {
 	// none is.
 	Within time.Duration
 	// Rows is how many waiting rows of a table, of one class and window, are tried at once,
-	// unless all is known. At least k; 0 stands for twice k or, where constraints count
-	// values, 20 if that is more.
+	// unless all is known. At least k, or 10 where constraints count values and that is more;
+	// 0 stands for twice as many.
 	Rows int
 	// RowsWithin is how long a row of a published person waits before fewer are tried or,
 	// where these are fewer than k (10 where constraints count values) or all is known, it
@@ -73,7 +74,7 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 		return nil, err
 	}
 	valued := len(set) > 1
-	g := &Guarded{options: o, demanded: set, ready: make(map[place]*timeframe), touched: make(map[place]struct{}), persons: newBacklog(), rows: newBacklog()}
+	g := &Guarded{options: o, demanded: set, ready: make(map[place]*timeframe), renewed: make(map[*timeframe]struct{}), touched: make(map[place]struct{}), persons: newBacklog(), rows: newBacklog()}
 	if g.source, err = newSource(shape, whereShown(set), knows); err != nil {
 		return nil, err
 	}
@@ -89,11 +90,8 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 	}
 	g.options.Least = max(least, o.Least)
 	g.options.Batch = max(g.options.Batch, g.options.Least)
-	if g.options.Rows = max(g.k, o.Rows); o.Rows == 0 {
-		g.options.Rows = max(2*g.k, g.leastRows())
-		if valued {
-			g.options.Rows = max(g.options.Rows, leastValued)
-		}
+	if g.options.Rows = max(g.leastRows(), o.Rows); o.Rows == 0 {
+		g.options.Rows = 2 * g.leastRows()
 	}
 	g.changes = newGuardedChanges(len(g.tables))
 	for i, t := range shape.Tables {

@@ -337,10 +337,12 @@ func (w *guardedWorld) nothingWaitsInVain() error {
 // leastRows is how many rows are tried at once.
 func (w *guardedWorld) leastRows() int {
 	switch {
+	case (w.alpha < 1 || w.l > 0) && w.options.Rows == 0:
+		return 20
+	case w.alpha < 1 || w.l > 0:
+		return max(10, w.options.Rows)
 	case w.options.Rows > 0:
 		return max(w.k, w.options.Rows)
-	case w.alpha < 1 || w.l > 0:
-		return 20
 	}
 	return 2 * w.k
 }

@@ -19,20 +19,15 @@ func (p *publishing) publishRows(overdue []place) error {
 	for _, at := range overdue {
 		late[at] = struct{}{}
 		if f := p.ready[at]; f != nil {
-			f.touched = true
+			p.renewed[f] = struct{}{}
 		}
 	}
-	touched := make(map[*timeframe]struct{})
-	for _, f := range p.ready {
-		if f.touched {
-			touched[f] = struct{}{}
-		}
-	}
+	renewed := p.renewed
+	p.renewed = make(map[*timeframe]struct{})
 	byNumber := func(a, b *timeframe) int {
 		return cmp.Or(cmp.Compare(a.class.id, b.class.id), cmp.Compare(a.window, b.window))
 	}
-	for _, f := range slices.SortedFunc(maps.Keys(touched), byNumber) {
-		f.touched = false
+	for _, f := range slices.SortedFunc(maps.Keys(renewed), byNumber) {
 		for _, rows := range p.groups(f) {
 			if p.due(f, rows, late) {
 				p.try(f, rows)

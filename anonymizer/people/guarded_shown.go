@@ -82,7 +82,6 @@ type timeframe struct {
 	aliases []int32       // of each member: whose pseudonym its rows carry; none before the first
 	taken   []bool        // of each member: its pseudonym is an alias
 	ready   map[place]struct{}
-	touched bool // rows are ready that were not at the last Publish
 }
 
 func newShown(s *source, valued bool, nextCell int64) shown {

@@ -125,7 +125,7 @@ func (g *Guarded) prepare(at place) {
 	}
 	g.ready[at] = f
 	f.ready[at] = struct{}{}
-	f.touched = true
+	g.renewed[f] = struct{}{}
 }
 
 // unprepare undoes prepare.
