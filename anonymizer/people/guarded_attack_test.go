@@ -54,7 +54,7 @@ func (w *guardedWorld) crowds() error {
 		if first.table == 0 && !w.knows.All {
 			least *= max(1, w.knows.Crowd)
 		}
-		if n := personsOf(rows); n < least && !(w.unknown[first.table] && together) {
+		if n := personsOf(rows); n < least && (!w.unknown[first.table] || !together) {
 			return fmt.Errorf("cell %d of table %d (pooled %t) has %d persons", id, first.table, first.pooled, n)
 		}
 	}

@@ -39,10 +39,10 @@ func (w *guardedWorld) liveThrough(rounds, changes int) {
 			w.change()
 		}
 		w.now = w.now.Add(time.Duration(w.random.IntN(80)) * time.Minute)
-		switch {
-		case w.random.IntN(80) == 0:
+		switch w.random.IntN(80) {
+		case 0:
 			w.truncate(w.random.IntN(len(w.source)))
-		case w.random.IntN(80) == 0:
+		case 1:
 			w.leave(2)
 		}
 	}

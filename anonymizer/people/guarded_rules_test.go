@@ -175,39 +175,39 @@ func TestBatchesThatViolateConstraints(t *testing.T) {
 		batch    func(w *ward) []incremental.RecordID
 	}{
 		"in the class": {
-			20, people.Knows{Crowd: 4},
-			func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
-			func(w *ward) []incremental.RecordID { return batch(w, 1, 0, 20, 10, 20) },
+			patients: 20, knows: people.Knows{Crowd: 4},
+			before: func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
+			batch:  func(w *ward) []incremental.RecordID { return batch(w, 1, 0, 20, 10, 20) },
 		},
 		"in the class, with what has vanished": {
-			20, people.Knows{Crowd: 4},
-			func(w *ward) {
+			patients: 20, knows: people.Knows{Crowd: 4},
+			before: func(w *ward) {
 				for _, id := range batch(w, 0, 0, 20, 0, 10) {
 					w.must(w.Delete(0, id, w.now))
 				}
 				w.publish()
 			},
-			func(w *ward) []incremental.RecordID { return batch(w, 1, 0, 20, 10, 20) },
+			batch: func(w *ward) []incremental.RecordID { return batch(w, 1, 0, 20, 10, 20) },
 		},
 		"in its cell": {
-			40, people.Knows{Crowd: 8},
-			func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
-			func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 20, 10, 20) },
+			patients: 40, knows: people.Knows{Crowd: 8},
+			before: func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
+			batch:  func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 20, 10, 20) },
 		},
 		"in an older cell": {
-			40, people.Knows{Crowd: 8},
-			func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
-			func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 40, 10, 20) },
+			patients: 40, knows: people.Knows{Crowd: 8},
+			before: func(w *ward) { batch(w, 0, 0, 20, 0, 10) },
+			batch:  func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 40, 10, 20) },
 		},
 		"by themselves": {
-			40, people.Knows{Crowd: 8},
-			func(w *ward) {},
-			func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 20, 0, 11) },
+			patients: 40, knows: people.Knows{Crowd: 8},
+			before: func(w *ward) {},
+			batch:  func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 20, 0, 11) },
 		},
 		"where all is known": {
-			5, people.Knows{All: true},
-			func(w *ward) { batch(w, 0, 0, 5, 0, 2) },
-			func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 5, 2, 4) },
+			patients: 5, knows: people.Knows{All: true},
+			before: func(w *ward) { batch(w, 0, 0, 5, 0, 2) },
+			batch:  func(w *ward) []incremental.RecordID { return batch(w, 0, 0, 5, 2, 4) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
