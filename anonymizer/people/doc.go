@@ -12,8 +12,9 @@
 //     trees of rows are alike, and aligns their rows to slots.
 //
 // In both, rows keep the pseudonym of a person (Release.Aliases), except for rows
-// that fit no cell: those are pooled, and published without keys. DESIGN.md states
-// the guarantee, the argument for it, and what it does not cover.
+// that fit no cell: those are pooled, and published without keys. Maintained and
+// Guarded follow changes, Guarded so that its versions can be compared. DESIGN.md
+// states the guarantee, the argument for it, and what it does not cover.
 //
 // Sources: Nergiz, Clifton and Nergiz, "Multirelational k-Anonymity" (TKDE 21(8),
 // 2009), for the unit, which is a person's whole tree of rows; Tamersoy, Loukides,
