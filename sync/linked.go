@@ -211,7 +211,7 @@ func (s *linked) indexKeys(to *statements) {
 	for _, key := range []struct {
 		name    string
 		columns []string
-	}{{"key", m.Key()}, {"link", m.Link()}} {
+	}{{catalog.KeyIndex, m.Key()}, {catalog.LinkIndex, m.Link()}} {
 		if len(key.columns) > 0 {
 			to.Queue(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)",
 				catalog.QuoteIdentifier(release.Relation+"_"+key.name), release.SQL(), sqlList(key.columns, func(_ int, c string) string { return catalog.QuoteIdentifier(c) })))
