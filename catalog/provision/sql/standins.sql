@@ -61,7 +61,9 @@ BEGIN
       CASE s.from_clause WHEN '' THEN s.source::text || ' AS c' ELSE s.from_clause END,
       pg_catalog.concat_ws(' AND ', '(' || coalesce(nullif(s.filter, ''), 'true') || ')', own)));
     CONTINUE WHEN NOT s.is_last;
-    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS %s', s.stand_in, body);
+    -- A view that is a union itself would be taken apart, barrier or not, and a client's
+    -- conditions tried on rows before the filter.
+    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT * FROM (%s) AS c', s.stand_in, body);
     body := NULL;
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
     -- REFERENCES marks them: see visible().
