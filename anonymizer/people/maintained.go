@@ -128,6 +128,7 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
+	m.separateTables()
 	size := m.k
 	if m.features = shape.Root; knows.All {
 		m.features = featureAttributes(shape)

@@ -19,6 +19,7 @@ type relation struct {
 	parent     int
 	order      int
 	unknown    bool
+	separate   bool // rows are published one by one
 	children   []int
 
 	ids       []incremental.RecordID // by slot; 0 for a free one
@@ -32,6 +33,8 @@ type relation struct {
 	previous  []int32
 	window    []int32
 	state     []rowState
+	own       []uint64 // the pseudonym of a row in a cell, of tables with others below
+	alias     []uint64 // that of its person, of tables below the root
 	keys      keyed
 	heads     [][]int32       // by child, in the order of children, and slot: the first row below, or none
 	waiting   map[Key][]int32 // rows that belong to nobody, by the key that they wait for
@@ -107,6 +110,12 @@ func (t *relation) take() int32 {
 	t.ids = append(t.ids, 0)
 	t.of, t.next, t.previous = append(t.of, Nobody), append(t.next, none), append(t.previous, none)
 	t.window, t.state = append(t.window, 0), append(t.state, hidden)
+	if len(t.children) > 0 {
+		t.own = append(t.own, 0)
+	}
+	if t.parent == Root {
+		t.alias = append(t.alias, 0)
+	}
 	t.cells.Grow()
 	t.sensitive.Grow()
 	for len(t.heads) < len(t.children) {

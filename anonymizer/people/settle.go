@@ -65,6 +65,8 @@ type dirt struct {
 	persons map[incremental.RecordID]map[int32]struct{} // whose rows have changed, with the windows of these
 	removed map[int][]incremental.RecordID              // published rows that vanish, by table
 	moved   map[int][]incremental.RecordID              // rows that are in another class, or in none
+	// separate are the rows that have come or changed of tables whose rows are published one by one.
+	separate []separate
 }
 
 func newDirt() dirt {
@@ -84,8 +86,12 @@ func (d *dirt) gone(table int, id incremental.RecordID, state rowState) {
 	}
 }
 
-// touch has the window of a row published anew.
+// touch has the window of a row published anew, or the row alone.
 func (m *Maintained) touch(table int, slot int32) {
+	if m.relation(table).separate {
+		m.touchSeparate(table, slot)
+		return
+	}
 	person, window := m.person(table, slot)
 	if person == Nobody {
 		return
@@ -106,6 +112,8 @@ type settling struct {
 	*Maintained
 	changes *MaintainedChanges
 	units   []*unit
+	// separate are the rows that are published one by one.
+	separate []separate
 }
 
 func (s *settling) run(ctx context.Context) error {
@@ -134,6 +142,9 @@ func (s *settling) run(ctx context.Context) error {
 		if err := s.publishUnit(u); err != nil {
 			return err
 		}
+	}
+	if err := s.publishSeparate(); err != nil {
+		return err
 	}
 	for table := range s.tables {
 		if err := s.settlePool(ctx, table); err != nil {
@@ -250,7 +261,6 @@ func (s *settling) plan(published []*union) {
 		s.addUnits(u, nil)
 	}
 	windows := make(map[*union]map[int32]struct{})
-	var changed []*union
 	for _, id := range sortedKeys(s.dirty.persons) {
 		u := s.unions.of[s.partition.ClassOf(id)]
 		if u == nil || whole[u] {
@@ -258,11 +268,11 @@ func (s *settling) plan(published []*union) {
 		}
 		if windows[u] == nil {
 			windows[u] = make(map[int32]struct{})
-			changed = append(changed, u)
 		}
 		maps.Copy(windows[u], s.dirty.persons[id])
 	}
-	for _, u := range changed {
+	s.planSeparate(whole, windows)
+	for _, u := range slices.SortedFunc(maps.Keys(windows), func(a, b *union) int { return cmp.Compare(a.classes[0], b.classes[0]) }) {
 		s.addUnits(u, windows[u])
 	}
 }
@@ -345,23 +355,14 @@ func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
 		published := PublishedCell{ID: t.nextCell(), Values: t.generalize(of.rows, cell)}
 		for _, at := range cell {
 			in[at] = true
-			row, id := of.rows[at], t.ids[of.rows[at]]
-			s.dirty.gone(table, id, t.state[row])
-			if t.state[row].pooled() {
-				if err := s.pools[table].Delete(id); err != nil {
-					return err
-				}
-			}
-			if t.state[row].pooled() || s.restored.take(table, id) != 0 {
-				s.dirty.move(table, id)
-			}
-			t.state[row] = inCell
-			own := s.options.Pseudonym(table)
-			of.own[at] = own
-			p := PublishedRow{ID: id, Own: own, Person: persons[of.person[at]]}
+			p := PublishedRow{Person: persons[of.person[at]]}
 			if p.Of = p.Person; t.parent != Root {
 				p.Of = u.tables[t.parent].own[of.parent[at]]
 			}
+			if err := s.show(table, of.rows[at], &p); err != nil {
+				return err
+			}
+			of.own[at] = p.Own
 			published.Rows = append(published.Rows, p)
 		}
 		s.changes.Tables[table].Cells = append(s.changes.Tables[table].Cells, published)
@@ -373,6 +374,30 @@ func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
 		if err := s.toPool(table, row, u.persons[of.person[at]]); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// show has a row published in a cell with the keys that it hangs on, and gives it a key of its own.
+func (s *settling) show(table int, row int32, p *PublishedRow) error {
+	t := &s.tables[table]
+	id := t.ids[row]
+	s.dirty.gone(table, id, t.state[row])
+	if t.state[row].pooled() {
+		if err := s.pools[table].Delete(id); err != nil {
+			return err
+		}
+	}
+	if t.state[row].pooled() || s.restored.take(table, id) != 0 {
+		s.dirty.move(table, id)
+	}
+	t.state[row] = inCell
+	p.ID, p.Own = id, s.options.Pseudonym(table)
+	if len(t.children) > 0 {
+		t.own[row] = p.Own
+	}
+	if t.parent == Root {
+		t.alias[row] = p.Person
 	}
 	return nil
 }
