@@ -31,9 +31,9 @@ import (
 //
 //	go test ./sync -run xxx -bench 'People/persons=20000$' -benchtime 1x -timeout 1h
 //
-// A change replaces what its class and window have, so that the rate which can be followed
-// depends on how many persons there are and which tables change: rates are measured for changes of
-// all tables, as rows occur, and for changes of those tables alone of which no outsider knows a row.
+// A change of a known row replaces what its class and window have, a change of a row that no
+// outsider knows replaces that row: rates are measured for changes of all tables, as rows occur, and
+// for changes of unknown rows alone.
 func BenchmarkPeople(b *testing.B) {
 	for _, persons := range []int{2_000, 20_000} {
 		b.Run(fmt.Sprintf("persons=%d", persons), func(b *testing.B) {
@@ -44,10 +44,14 @@ func BenchmarkPeople(b *testing.B) {
 	}
 }
 
-// peopleRates are changes a second, of which each lasts for peopleLast.
-var peopleRates = []int{50, 200, 2000}
+// peopleLoads are changes at a rate, each for peopleLast. Changes are those that historyChanges numbers
+// from least on.
+var peopleLoads = []struct {
+	name        string
+	least, rate int
+}{{"unknown-500", 7, 500}, {"unknown-2000", 7, 2000}, {"mixed-25", 0, 25}, {"mixed-50", 0, 50}, {"mixed-100", 0, 100}}
 
-const peopleLast = 15 * time.Second
+const peopleLast = 20 * time.Second
 
 // histories are a hospital's published tables.
 type histories struct {
@@ -76,13 +80,8 @@ func livePeople(b *testing.B, persons int) {
 	b.ReportMetric((h.serverTime() - served).Seconds(), "publish-server-processor-s")
 	b.ReportMetric(float64(h.rows), "rows")
 	b.ReportMetric(perRow(heap()-before, h.rows), "heap-B/row")
-	for _, kind := range []struct {
-		name  string
-		least int // of the numbers of changes, as historyChanges takes them
-	}{{"unknown", 7}, {"mixed", 0}} {
-		for _, rate := range peopleRates {
-			h.follow(s, fmt.Sprintf("%s-%d", kind.name, rate), kind.least, rate)
-		}
+	for _, load := range peopleLoads {
+		h.follow(s, load.name, load.least, load.rate)
 	}
 	runtime.KeepAlive(s)
 }
