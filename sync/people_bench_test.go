@@ -242,8 +242,8 @@ func (h *histories) follow(s *Syncer, name string, least, rate int) {
 	h.b.ReportMetric(percentile(m.lags, 0.5).Seconds()*1000, name+"-p50-ms")
 	h.b.ReportMetric(percentile(m.lags, 0.99).Seconds()*1000, name+"-p99-ms")
 	h.b.ReportMetric(slices.Max(m.lags).Seconds()*1000, name+"-max-ms")
-	h.b.ReportMetric((userTime() - used).Seconds()/took.Seconds(), name+"-processors")
-	h.b.ReportMetric((h.serverTime() - served).Seconds()/took.Seconds(), name+"-server-processors")
+	h.b.ReportMetric((userTime()-used).Seconds()/took.Seconds(), name+"-processors")
+	h.b.ReportMetric((h.serverTime()-served).Seconds()/took.Seconds(), name+"-server-processors")
 }
 
 // commitAt makes changes at the rate, and returns how many.
