@@ -24,6 +24,7 @@ import (
 	generated "github.com/kproxy/kproxy/internal/hospital"
 	"github.com/kproxy/kproxy/internal/pgserver"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 // The life of five tables about the same persons, with some 125 rows below each person: they are
@@ -80,10 +81,27 @@ func livePeople(b *testing.B, persons int) {
 	b.ReportMetric((h.serverTime() - served).Seconds(), "publish-server-processor-s")
 	b.ReportMetric(float64(h.rows), "rows")
 	b.ReportMetric(perRow(heap()-before, h.rows), "heap-B/row")
+	h.verify()
 	for _, load := range peopleLoads {
 		h.follow(s, load.name, load.least, load.rate)
 	}
 	runtime.KeepAlive(s)
+}
+
+// verify measures what kproxy verify takes.
+func (h *histories) verify() {
+	h.b.Helper()
+	conn, err := pgx.ConnectConfig(h.b.Context(), h.config.Owner)
+	if err != nil {
+		h.b.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	began := time.Now()
+	report, err := verify.Run(h.b.Context(), conn, h.config.Tables)
+	if err != nil || !report.Passed() {
+		h.b.Errorf("the verifier found %v %+v", err, report)
+	}
+	h.b.ReportMetric(time.Since(began).Seconds(), "verify-s")
 }
 
 // newHistories fills a database with persons, each with the rows of about three of the
