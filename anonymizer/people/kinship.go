@@ -119,7 +119,7 @@ func (m *Maintained) orphan(table int, parent int32, key Key) {
 // hide has a row, and all rows below it, published no more.
 func (m *Maintained) hide(table int, slot int32) {
 	t := &m.tables[table]
-	m.dirty.gone(table, t.ids[slot], t.state[slot])
+	m.gone(table, slot)
 	if t.state[slot].pooled() {
 		_ = m.pools[table].Delete(t.ids[slot]) // it is there
 		m.dirty.move(table, t.ids[slot])

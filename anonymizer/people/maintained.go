@@ -247,7 +247,7 @@ func (m *Maintained) Delete(table int, id incremental.RecordID) error {
 	for _, child := range t.children {
 		m.orphan(child, slot, t.keys.of(slot))
 	}
-	m.dirty.gone(table, id, t.state[slot])
+	m.gone(table, slot)
 	switch {
 	case m.restored.take(table, id) != 0: // it is nowhere else
 		m.dirty.move(table, id)

@@ -285,9 +285,13 @@ func (w *world) truncate(table int) {
 }
 
 func (w *world) follow(table int, c people.TableChanges) {
-	for _, id := range c.Gone {
-		if _, there := w.seen[table][id]; !there {
+	for i, id := range c.Gone {
+		was, there := w.seen[table][id]
+		if !there {
 			w.t.Fatalf("table %d: row %d vanishes, which is not published", table, id)
+		}
+		if table > 0 && c.GoneOf[i] != was.Of {
+			w.t.Errorf("table %d: row %d vanishes below %d, and was published below %d", table, id, c.GoneOf[i], was.Of)
 		}
 		delete(w.seen[table], id)
 	}

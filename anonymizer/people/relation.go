@@ -34,7 +34,7 @@ type relation struct {
 	window    []int32
 	state     []rowState
 	own       []uint64 // the pseudonym of a row in a cell, of tables with others below
-	alias     []uint64 // that of its person, of tables below the root
+	link      []uint64 // that of what a row in a cell belongs to
 	keys      keyed
 	heads     [][]int32       // by child, in the order of children, and slot: the first row below, or none
 	waiting   map[Key][]int32 // rows that belong to nobody, by the key that they wait for
@@ -113,9 +113,7 @@ func (t *relation) take() int32 {
 	if len(t.children) > 0 {
 		t.own = append(t.own, 0)
 	}
-	if t.parent == Root {
-		t.alias = append(t.alias, 0)
-	}
+	t.link = append(t.link, 0)
 	t.cells.Grow()
 	t.sensitive.Grow()
 	for len(t.heads) < len(t.children) {

@@ -71,7 +71,7 @@ func (s *settling) alias(person, window int32) uint64 {
 		t := &s.tables[table]
 		for row := *s.head(table, person); row != none; row = t.next[row] {
 			if t.state[row] == inCell && (s.knows.All || t.window[row] == window) {
-				return t.alias[row]
+				return t.link[row]
 			}
 		}
 	}
@@ -166,5 +166,5 @@ func (s *settling) aliasOf(table int, row int32) uint64 {
 	for s.tables[table].parent != Root {
 		table, row = s.tables[table].parent, s.tables[table].of[row]
 	}
-	return s.tables[table].alias[row]
+	return s.tables[table].link[row]
 }
