@@ -19,7 +19,8 @@ import (
 //
 // Everything that is published of a class and window is a function of the rows that
 // its persons have then, and of fresh random numbers: where one of these rows changes,
-// all of them are published anew, with new pseudonyms. Classes are those of
+// all of them are published anew, with new pseudonyms, unless no outsider knows the row and
+// nothing else that is published depends on it. Classes are those of
 // incremental.Partition, over the root's attributes or, where all is known, over the
 // features of persons. The first Settle after everything was inserted makes the first
 // release, and one after a restart makes a new one.
