@@ -259,8 +259,8 @@ func (s *linked) indexKeys(to *statements) {
 	for _, key := range []struct {
 		name    string
 		columns []string
-	}{{"key", m.Key()}, {"link", m.Link()}} {
-		if key.name == "link" && len(key.columns) > 0 {
+	}{{catalog.KeyIndex, m.Key()}, {catalog.LinkIndex, m.Link()}} {
+		if key.name == catalog.LinkIndex && len(key.columns) > 0 {
 			key.columns = append(slices.Clone(key.columns), catalog.RowColumn)
 		}
 		if len(key.columns) > 0 {
