@@ -20,6 +20,7 @@ type Description struct {
 	Updates     UpdateMode
 	Columns     []ColumnDescription // the published ones, in their order
 	Labels      []LabelDescription
+	Keys        []KeyDescription
 }
 
 // ColumnDescription describes one published column.
@@ -65,6 +66,7 @@ func (p Publication) Describe() Description {
 			d.Labels = append(d.Labels, labelsOf(c.Name, p.Attributes[c.Attribute].Spec)...)
 		}
 	}
+	d.Keys = p.Membership.keys(d.Table)
 	if p.Membership != nil && d.K == 0 { // without quasi-identifiers of its own
 		d.K = p.Membership.People.K()
 	}

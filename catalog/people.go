@@ -164,7 +164,7 @@ func (p People) Explain() string {
 		}
 	}
 	if len(unknown) > 0 {
-		said += fmt.Sprintf(" Nobody outside is taken to know which %s has rows of %s, or how many.", p.Kind, strings.Join(unknown, ", "))
+		said += fmt.Sprintf(" Nobody outside is taken to know which %s has rows of %s, how many, or when one comes or changes.", p.Kind, strings.Join(unknown, ", "))
 	}
 	return said
 }

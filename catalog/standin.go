@@ -18,6 +18,8 @@ type StandIn struct {
 	Filter string
 	// Replace gives other expressions for some columns.
 	Replace map[string]string
+	// Added are further rows.
+	Added []Addition
 }
 
 // Name is the stand-in's own name inside CatalogSchema.
@@ -35,7 +37,7 @@ const informationSchema = "information_schema"
 // StandIns are the system relations that clients read through a filter, those
 // before others that are made from them.
 func StandIns() []StandIn {
-	return withParts(slices.Concat(objectStandIns(), builtinStandIns(), listingStandIns(), activityStandIns(), informationStandIns()))
+	return withKeys(withParts(slices.Concat(objectStandIns(), builtinStandIns(), listingStandIns(), activityStandIns(), informationStandIns())))
 }
 
 // system makes the stand-in for a relation of pg_catalog that shows some rows.

@@ -161,7 +161,7 @@ func testHelperNames(t *testing.T, client *pgx.Conn) {
 	}
 	for _, sql := range []string{
 		"SELECT count(*) FROM kproxy.describe('icd10')", "SELECT count(*) FROM kproxy.describe('secrets')", "SELECT count(*) FROM kproxy.describe('kproxy_store.records_1')",
-		"SELECT count(*) FROM pg_class WHERE relname IN ('described', 'described_column', 'label', 'description')",
+		"SELECT count(*) FROM pg_class WHERE relname IN ('described', 'described_column', 'described_key', 'label', 'description')",
 		"SELECT count(*) FROM information_schema.tables WHERE table_schema LIKE 'kproxy%'",
 		"SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE nspname LIKE 'kproxy%' AND (prosrc <> '' OR nspname <> 'kproxy')",
 	} {

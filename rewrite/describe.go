@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/proto"
 )
 
 // The names inside a guard.
@@ -82,8 +83,27 @@ func guardedObject(relation, key string, place int, further func(expression, []*
 		if len(conditions) > 1 {
 			condition = and(conditions...)
 		}
-		return e.guard(relation, functionNode(f), arguments, condition)
+		return e.guard(relation, e.definition(f, columnNode(guardAlias, key)), arguments, condition)
 	}
+}
+
+// definition is the call, which asks for the definition of the object with the given OID. What
+// stands for keys of published tables has another one than the server's.
+func (e expression) definition(f *pg.FuncCall, oid *pg.Node) *pg.Node {
+	var own *pg.Node
+	switch f.Funcname[1].GetString_().GetSval() {
+	case "pg_get_constraintdef":
+		own = ownCall("key_definition", oid, e.w.names.pathNode())
+	case "pg_get_indexdef":
+		number := integerNode(0)
+		if len(f.GetArgs()) > 1 {
+			number = proto.CloneOf(f.GetArgs()[1])
+		}
+		own = ownCall("key_index_definition", oid, number)
+	default:
+		return functionNode(f)
+	}
+	return &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{own, functionNode(f)}}}}
 }
 
 // visibleOrZero is the condition that a column of the stand-in holds 0 or a visible relation.

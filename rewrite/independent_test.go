@@ -129,7 +129,7 @@ func inspect(sql string) (*found, error) {
 // ownFunctions are those of kproxy's functions that outputs may call. They answer for
 // what the session may see alone.
 var ownFunctions = words(`may_show shows_bound usable_name table_is_visible type_is_visible to_class to_type class_name type_name type_names stand_in_oid
-	schema_oid database_oid setting`)
+	schema_oid database_oid setting key_definition key_index_definition`)
 
 // helperFunctions are the helpers for analysts, which run with the session's rights.
 var helperFunctions = words("certain describe labels overlap possible tables")

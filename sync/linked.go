@@ -116,7 +116,14 @@ func (s *linked) marks() []storeColumn {
 	return []storeColumn{{s.part.column, "bigint"}, {catalog.RowColumn, "bigint"}}
 }
 
-func (s *linked) indexed() []string { return []string{catalog.RowColumn} }
+// indexed: rows of the root are found by their numbers. Those of other tables, by far the most, are found
+// by what they belong to, whose index readers need anyway: a second one costs as much as the rows.
+func (s *linked) indexed() []string {
+	if s.number == people.Root {
+		return []string{catalog.RowColumn}
+	}
+	return nil
+}
 
 // due is at once where the first release of all tables waits.
 func (s *linked) due() time.Time {
@@ -190,9 +197,7 @@ func (s *linked) writeRelease(to *statements) {
 	if s.whole {
 		to.Queue("DELETE FROM " + release)
 	} else {
-		for gone := range slices.Chunk(s.share.Gone, writeChunk) {
-			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", release, catalog.RowColumn), recordNumbers(gone))
-		}
+		s.deleteRows(to)
 	}
 	rows := s.newRows()
 	for chunk := range slices.Chunk(rows, writeChunk) {
@@ -204,14 +209,60 @@ func (s *linked) writeRelease(to *statements) {
 	}
 }
 
+// deleteRows deletes what is gone: of the root by the rows' numbers, of other tables by the key that each
+// row shows of what it belongs to, which those in the pool do not.
+func (s *linked) deleteRows(to *statements) {
+	if s.number == people.Root {
+		for gone := range slices.Chunk(s.share.Gone, writeChunk) {
+			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", s.t.release.releaseTable(), catalog.RowColumn), recordNumbers(gone))
+		}
+		return
+	}
+	var pooled, keyed, keys []int64
+	for i, id := range s.share.Gone {
+		if of := s.share.GoneOf[i]; of == 0 {
+			pooled = append(pooled, int64(id))
+		} else {
+			keyed, keys = append(keyed, int64(id)), append(keys, int64(of))
+		}
+	}
+	without := s.links(func(_ catalog.PublishedColumn, name string) string { return name + " IS NULL" })
+	for gone := range slices.Chunk(pooled, writeChunk) {
+		to.Queue(fmt.Sprintf("DELETE FROM %s AS l WHERE %s AND l.%s = ANY($1)", s.t.release.releaseTable(), without, catalog.RowColumn), numbers(gone))
+	}
+	with := s.links(func(c catalog.PublishedColumn, name string) string { return name + " = " + s.pseudonym(c) })
+	for len(keyed) > 0 {
+		n := min(writeChunk, len(keyed))
+		to.Queue(fmt.Sprintf("DELETE FROM %s AS l USING unnest($1::bigint[], $2::bigint[]) AS c0(parent, record) WHERE %s AND l.%s = c0.record",
+			s.t.release.releaseTable(), with, catalog.RowColumn), numbers(keys[:n]), numbers(keyed[:n]))
+		keys, keyed = keys[n:], keyed[n:]
+	}
+}
+
+// links joins conditions on the columns that show what the rows of l belong to.
+func (s *linked) links(condition func(c catalog.PublishedColumn, name string) string) string {
+	var conditions []string
+	p := s.t.layout.publication
+	for _, c := range p.Columns {
+		if slices.Contains(p.Membership.Link(), c.Source) && !p.Membership.IsOwn(c) {
+			conditions = append(conditions, condition(c, "l."+catalog.QuoteIdentifier(c.Name)))
+		}
+	}
+	return strings.Join(conditions, " AND ")
+}
+
 // indexKeys makes the indexes by which rows are joined, unless they are there. Without them a join
-// that the planner takes for a small one compares every row with every other.
+// that the planner takes for a small one compares every row with every other. That of links leads to
+// single rows as well.
 func (s *linked) indexKeys(to *statements) {
 	m, release := s.t.layout.publication.Membership, storeTable("release", s.t.release.generation)
 	for _, key := range []struct {
 		name    string
 		columns []string
-	}{{"key", m.Key()}, {"link", m.Link()}} {
+	}{{catalog.KeyIndex, m.Key()}, {catalog.LinkIndex, m.Link()}} {
+		if key.name == catalog.LinkIndex && len(key.columns) > 0 {
+			key.columns = append(slices.Clone(key.columns), catalog.RowColumn)
+		}
 		if len(key.columns) > 0 {
 			to.Queue(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)",
 				catalog.QuoteIdentifier(release.Relation+"_"+key.name), release.SQL(), sqlList(key.columns, func(_ int, c string) string { return catalog.QuoteIdentifier(c) })))

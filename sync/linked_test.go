@@ -259,7 +259,7 @@ func (h *hospital) joinedByIndexes() {
 		indexes = `SELECT string_agg(substring(i.indexname FROM '(key|link)$') || ' ' || substring(i.indexdef FROM '\(.*\)'), ', ' ORDER BY i.indexdef)
 			FROM pg_indexes i JOIN pg_class c ON c.oid = format('%I.%I', i.schemaname, i.tablename)::regclass
 			WHERE i.schemaname = 'kproxy_store' AND i.tablename ~ '^release_' AND i.indexname ~ '_(key|link)$' AND c.reltuples > 0`
-		want = "key (patient_id), key (house, visit_id), link (patient_id), link (house, visit_id)"
+		want = "key (patient_id), key (house, visit_id), link (patient_id, kproxy_row), link (house, visit_id, kproxy_row)"
 	)
 	if found := scanned[string](h.bench, indexes); found != want {
 		h.t.Errorf("there are indexes %s, and not %s", found, want)

@@ -42,7 +42,7 @@ type Table struct {
 	// a person are aligned with another person's; -1 where rows have no order.
 	Order int
 	// Unknown says that an outsider knows of no row of the table: not which persons have
-	// rows of it, nor how many. Its rows keep their keys wherever their parents do, and are
+	// rows of it, how many, nor when one comes or changes. Its rows keep their keys wherever their parents do, and are
 	// published alike. The tables below it are unknown, too.
 	Unknown bool
 }

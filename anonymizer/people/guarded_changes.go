@@ -3,6 +3,7 @@ package people
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -71,11 +72,21 @@ func (g *Guarded) takeChanges() *GuardedChanges {
 	for table := Root; table < len(g.tables); table++ {
 		of := changes.of(table)
 		slices.Sort(of.Moved)
-		slices.Sort(of.Gone)
+		sort.Sort(byGone{&of.TableChanges})
 		of.Left = latest(of.Left)
 	}
 	g.changes, g.touched = newGuardedChanges(len(g.tables)), make(map[place]struct{})
 	return changes
+}
+
+// byGone orders the rows that vanish, with what they belonged to.
+type byGone struct{ *TableChanges }
+
+func (g byGone) Len() int           { return len(g.Gone) }
+func (g byGone) Less(i, j int) bool { return g.Gone[i] < g.Gone[j] }
+func (g byGone) Swap(i, j int) {
+	g.Gone[i], g.Gone[j] = g.Gone[j], g.Gone[i]
+	g.GoneOf[i], g.GoneOf[j] = g.GoneOf[j], g.GoneOf[i]
 }
 
 // latest has the last entry of each row, by number.

@@ -66,9 +66,7 @@ func (p *publishing) dirtyParts() []*part {
 
 func (p *publishing) vanishClass(c *shownClass) {
 	for _, f := range c.frames {
-		for _, of := range f.parts {
-			p.vanishPart(of)
-		}
+		p.vanishParts(f)
 	}
 	p.vanishPart(c.root)
 	for _, cell := range c.past {
@@ -85,10 +83,27 @@ func (p *publishing) vanishFrame(f *timeframe) {
 			return
 		}
 	}
-	for _, of := range f.parts {
-		p.vanishPart(of)
-	}
+	p.vanishParts(f)
 	f.clear()
+}
+
+// vanishParts has all rows of a window vanish, before those that they belong to.
+func (p *publishing) vanishParts(f *timeframe) {
+	tables := slices.Sorted(maps.Keys(f.parts))
+	for _, table := range slices.Backward(tables) {
+		p.vanishPart(f.parts[table])
+	}
+}
+
+// belongsTo is the pseudonym of what a published row belongs to, 0 without one.
+func (p *publishing) belongsTo(table int, r *shownRow) uint64 {
+	switch {
+	case r.cell.frame == nil:
+		return 0
+	case p.tables[table].parent == Root:
+		return p.alias(r.cell.frame, r.member)
+	}
+	return p.shown.of(p.tables[table].parent).rows[r.parent].own
 }
 
 // vanishPart has rows vanish. Those that still exist are withheld from now on, so that no row
@@ -98,7 +113,7 @@ func (p *publishing) vanishPart(of *part) {
 	for _, cell := range of.cells {
 		for _, at := range cell.rows {
 			r := &shown.rows[at]
-			changes.Gone = append(changes.Gone, r.id)
+			changes.Gone, changes.GoneOf = append(changes.Gone, r.id), append(changes.GoneOf, p.belongsTo(of.table, r))
 			shown.forget(at)
 			if r.slot != none {
 				shown.bySlot[r.slot] = none

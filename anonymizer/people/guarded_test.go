@@ -255,6 +255,9 @@ func (w *guardedWorld) deepen() {
 		return
 	}
 	below := map[int]int{1: 2, 2: 4}[table]
+	if w.parents[below] != table-1 {
+		return
+	}
 	r := w.newRow(below)
 	r.Of = above.Key
 	w.must(w.Insert(below-1, r))
@@ -322,10 +325,10 @@ func (w *guardedWorld) expectReturns() {
 func (w *guardedWorld) followGone(all []people.GuardedTable) {
 	gone := map[*shownRow]bool{}
 	for table, c := range all {
-		for _, id := range c.Gone {
+		for i, id := range c.Gone {
 			r := w.seen[table][id]
-			if r == nil {
-				w.t.Fatalf("table %d: row %d vanishes, which is not published", table, id)
+			if r == nil || c.GoneOf[i] != r.Of {
+				w.t.Fatalf("table %d: row %d vanishes below %d, which is published as %+v", table, id, c.GoneOf[i], r)
 			}
 			gone[r] = true
 			r.vanished = w.version

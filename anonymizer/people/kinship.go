@@ -64,22 +64,35 @@ func (m *source) unlink(table int, slot int32) {
 	t.of[slot] = Nobody
 }
 
-// wait has a row of nobody wait for a key.
+// wait has a row of nobody wait for a key, in a list of those that do.
 func (t *relation) wait(slot int32, key Key) {
-	if key != (Key{}) {
-		t.waiting[key], t.waitsFor[slot] = append(t.waiting[key], slot), key
+	if key == (Key{}) {
+		return
 	}
+	first, others := t.waiting[key]
+	if t.previous[slot], t.next[slot] = none, none; others {
+		t.previous[first], t.next[slot] = slot, first
+	}
+	t.waiting[key], t.waitsFor[slot] = slot, key
 }
 
 // forget takes a row of nobody out of those that wait.
 func (t *relation) forget(slot int32) {
-	key := t.waitsFor[slot]
-	delete(t.waitsFor, slot)
-	rows := t.waiting[key]
-	if i := slices.Index(rows, slot); i >= 0 {
-		rows = slices.Delete(rows, i, i+1)
+	key, waits := t.waitsFor[slot]
+	if !waits {
+		return
 	}
-	if t.waiting[key] = rows; len(rows) == 0 {
+	delete(t.waitsFor, slot)
+	previous, next := t.previous[slot], t.next[slot]
+	if next != none {
+		t.previous[next] = previous
+	}
+	switch {
+	case previous != none:
+		t.next[previous] = next
+	case next != none:
+		t.waiting[key] = next
+	default:
 		delete(t.waiting, key)
 	}
 }
@@ -96,11 +109,16 @@ func (m *source) ofKey(table int, slot int32) Key {
 // adopt puts rows that wait for a key below the row that has it now.
 func (m *source) adopt(table int, parent int32, key Key) {
 	t := &m.tables[table]
-	rows := t.waiting[key]
+	row, waits := t.waiting[key]
+	if !waits {
+		return
+	}
 	delete(t.waiting, key)
-	for _, row := range rows {
+	for row != none {
+		next := t.next[row]
 		delete(t.waitsFor, row)
 		m.hang(table, row, parent)
+		row = next
 	}
 }
 
@@ -118,7 +136,7 @@ func (m *Maintained) orphan(table int, parent int32, key Key) {
 // hide has a row, and all rows below it, published no more.
 func (m *Maintained) hide(table int, slot int32) {
 	t := &m.tables[table]
-	m.dirty.gone(table, t.ids[slot], t.state[slot])
+	m.gone(table, slot)
 	if t.state[slot].pooled() {
 		_ = m.pools[table].Delete(t.ids[slot]) // it is there
 		m.dirty.move(table, t.ids[slot])

@@ -18,7 +18,8 @@ import (
 //
 // Everything that is published of a class and window is a function of the rows that
 // its persons have then, and of fresh random numbers: where one of these rows changes,
-// all of them are published anew, with new pseudonyms. Classes are those of
+// all of them are published anew, with new pseudonyms, unless no outsider knows the row and
+// nothing else that is published depends on it. Classes are those of
 // incremental.Partition, over the root's attributes or, where all is known, over the
 // features of persons. The first Settle after everything was inserted makes the first
 // release, and one after a restart makes a new one.
@@ -125,6 +126,7 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 		}
 		m.pools = append(m.pools, pool)
 	}
+	m.separateTables()
 	size := m.k
 	if m.features = shape.Root; knows.All {
 		m.features = featureAttributes(shape)
@@ -216,7 +218,7 @@ func (m *Maintained) Delete(table int, id incremental.RecordID) error {
 	for _, child := range t.children {
 		m.orphan(child, slot, t.keys.of(slot))
 	}
-	m.dirty.gone(table, id, t.state[slot])
+	m.gone(table, slot)
 	switch {
 	case m.restored.take(table, id) != 0: // it is nowhere else
 		m.dirty.move(table, id)

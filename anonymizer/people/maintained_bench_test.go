@@ -110,3 +110,26 @@ func BenchmarkMaintained(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkOrphans deletes rows that wait for one key, such as that of a person who does not exist.
+func BenchmarkOrphans(b *testing.B) {
+	for _, rows := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			d := hospital{persons: 100, visits: 1, windows: 1}.data(1)
+			m := maintain(b, d, people.Knows{})
+			first := d.Tables[0].Rows.Len()
+			for b.Loop() {
+				for i := range rows {
+					r := people.Row{ID: incremental.RecordID(first + i + 1), Of: people.Key{255}, Cells: []hierarchy.Cell{8800}}
+					if err := m.Insert(0, r); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := m.Truncate(0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+		})
+	}
+}

@@ -65,7 +65,10 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 	date := attribute("date", hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate})
 	number := attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 3)), k: k, knows: knows, alpha: alpha, windows: windows, parents: []int{0, people.Root, 0, people.Root, 1}, versions: map[[2]int64]int{}}
-	w.unknown = []bool{false, false, false, seed == 3, seed >= 2}
+	w.unknown = []bool{false, false, false, seed >= 3, seed >= 2}
+	if seed >= 6 {
+		w.parents[4] = 2 // doses hang on allergies, of which nobody knows
+	}
 	w.attributes = [][]anonymizer.Attribute{{date, number}, {date}, {number}, {}, {}}
 	shape := &w.shape
 	shape.Root = w.attributes[0]
@@ -158,8 +161,9 @@ func (w *world) draw(table int, r *people.Row) {
 }
 
 // operate makes a random change.
-func (w *world) operate() {
-	table := []int{0, 1, 1, 1, 2, 2, 3, 4}[w.random.IntN(8)]
+func (w *world) operate() { w.operateOn([]int{0, 1, 1, 1, 2, 2, 3, 4}[w.random.IntN(8)]) }
+
+func (w *world) operateOn(table int) {
 	switch op := w.random.IntN(10); {
 	case op == 0 && len(w.source[table]) > 0:
 		w.replace(table)
@@ -261,7 +265,8 @@ func (w *world) restartsAlike() {
 }
 
 // pseudonymsAreNew where anything else of a row is: else what was published of it before
-// could be intersected with what is published now.
+// could be intersected with what is published now. A row that no outsider knows may be replaced
+// alone, below the same pseudonym of its person.
 func (w *world) pseudonymsAreNew(before []map[incremental.RecordID]seenRow) {
 	for table := range w.seen {
 		for id, now := range w.seen[table] {
@@ -270,7 +275,8 @@ func (w *world) pseudonymsAreNew(before []map[incremental.RecordID]seenRow) {
 				continue
 			}
 			changed := was.cell != now.cell
-			if changed == (was.Own == now.Own) || w.knows.All && changed == (was.Person == now.Person) {
+			alone := w.unknown[table] && w.alpha == 1
+			if changed == (was.Own == now.Own) || w.knows.All && !alone && changed == (was.Person == now.Person) {
 				w.t.Errorf("table %d: row %d was %+v, and is %+v", table, id, was, now)
 			}
 		}
@@ -294,9 +300,13 @@ func (w *world) truncate(table int) {
 }
 
 func (w *world) follow(table int, c people.TableChanges) {
-	for _, id := range c.Gone {
-		if _, there := w.seen[table][id]; !there {
+	for i, id := range c.Gone {
+		was, there := w.seen[table][id]
+		if !there {
 			w.t.Fatalf("table %d: row %d vanishes, which is not published", table, id)
+		}
+		if table > 0 && c.GoneOf[i] != was.Of {
+			w.t.Errorf("table %d: row %d vanishes below %d, and was published below %d", table, id, c.GoneOf[i], was.Of)
 		}
 		delete(w.seen[table], id)
 	}
@@ -622,6 +632,58 @@ func TestMaintainedReleasesHold(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestUnknownRowsChangeAlone: where rows that no outsider knows change, nothing else that is
+// published does, unless a person has a first row in a window.
+func TestUnknownRowsChangeAlone(t *testing.T) {
+	t.Parallel()
+	for name, knows := range map[string]people.Knows{"all": {All: true}, "one row": {Crowd: 2}} {
+		for seed := uint64(4); seed < 12; seed += 2 {
+			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, seed, 3, knows, 2, 1)
+				for range 600 {
+					w.operate()
+				}
+				w.settle()
+				alone, changes, replaced := 0, 0, 0
+				for round := range 60 {
+					known := []map[incremental.RecordID]seenRow{maps.Clone(w.seen[0]), maps.Clone(w.seen[1]), maps.Clone(w.seen[2])}
+					unknown := []map[incremental.RecordID]seenRow{maps.Clone(w.seen[3]), maps.Clone(w.seen[4])}
+					for range 1 + w.random.IntN(4) {
+						w.operateOn(3 + w.random.IntN(2))
+						changes++
+					}
+					w.settle()
+					for _, check := range []func() error{w.check, w.aliases} {
+						if err := check(); err != nil {
+							t.Fatalf("round %d: %v", round, err)
+						}
+					}
+					same := true
+					for table, before := range known {
+						same = same && maps.EqualFunc(before, w.seen[table], func(a, b seenRow) bool { return a.PublishedRow == b.PublishedRow && a.cell == b.cell })
+					}
+					if !same {
+						continue
+					}
+					alone++
+					for i, before := range unknown {
+						for id, r := range w.seen[3+i] {
+							if before[id].PublishedRow != r.PublishedRow || before[id].cell != r.cell {
+								replaced++
+							}
+						}
+					}
+				}
+				if alone < 15 || replaced > 6*changes {
+					t.Errorf("known rows stayed in %d of 60 rounds, and %d unknown ones were replaced for %d changes", alone, replaced, changes)
+				}
+				w.restartsAlike()
+			})
 		}
 	}
 }

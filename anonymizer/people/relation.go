@@ -19,6 +19,7 @@ type relation struct {
 	parent     int
 	order      int
 	unknown    bool
+	separate   bool // rows are published one by one
 	children   []int
 
 	ids       []incremental.RecordID // by slot; 0 for a free one
@@ -28,15 +29,17 @@ type relation struct {
 	sensitive compact.Slab[uint32]
 	first     int     // number of the first sensitive attribute among those of all tables
 	of        []int32 // the parent's slot, or Nobody
-	next      []int32 // row after this one below the same parent, or none
+	next      []int32 // row after this one below the same parent, or waiting for the same key; or none
 	previous  []int32
 	window    []int32
 	state     []rowState
+	own       []uint64 // the pseudonym of a row in a cell, of tables with others below
+	link      []uint64 // that of what a row in a cell belongs to
 	keys      keyed
-	keepsKeys bool            // even where no table is below
-	heads     [][]int32       // by child, in the order of children, and slot: the first row below, or none
-	waiting   map[Key][]int32 // rows that belong to nobody, by the key that they wait for
-	waitsFor  map[int32]Key   // the key that such a row waits for
+	keepsKeys bool          // even where no table is below
+	heads     [][]int32     // by child, in the order of children, and slot: the first row below, or none
+	waiting   map[Key]int32 // the first of the rows that belong to nobody, by the key that they wait for
+	waitsFor  map[int32]Key // the key that such a row waits for
 
 	domains  []domain // of attributes
 	lastCell int64
@@ -67,7 +70,7 @@ func newRelation(attributes []anonymizer.Attribute, sensitive, first int) relati
 	r := relation{
 		name: "of persons", attributes: attributes, parent: Root, order: -1,
 		cells: compact.NewSlab[hierarchy.Cell](len(attributes)), sensitive: compact.NewSlab[uint32](sensitive), first: first,
-		waiting: make(map[Key][]int32), waitsFor: make(map[int32]Key), keys: newKeyed(),
+		waiting: make(map[Key]int32), waitsFor: make(map[int32]Key), keys: newKeyed(),
 	}
 	for range attributes {
 		r.domains = append(r.domains, domain{math.Inf(1), math.Inf(-1)})
@@ -118,6 +121,10 @@ func (t *relation) take() int32 {
 	t.ids = append(t.ids, 0)
 	t.of, t.next, t.previous = append(t.of, Nobody), append(t.next, none), append(t.previous, none)
 	t.window, t.state = append(t.window, 0), append(t.state, hidden)
+	if len(t.children) > 0 {
+		t.own = append(t.own, 0)
+	}
+	t.link = append(t.link, 0)
 	t.cells.Grow()
 	t.sensitive.Grow()
 	for len(t.heads) < len(t.children) {

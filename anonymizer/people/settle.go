@@ -22,8 +22,10 @@ type MaintainedChanges struct {
 // TableChanges are those of one table: first the rows in Gone vanish, then the rows
 // of Cells appear.
 type TableChanges struct {
-	Gone  []incremental.RecordID
-	Cells []PublishedCell
+	Gone []incremental.RecordID
+	// GoneOf are the pseudonyms of what these rows belonged to, as PublishedRow.Of told.
+	GoneOf []uint64
+	Cells  []PublishedCell
 	// Moved are the rows, in ascending order, whose Class may be another one.
 	Moved []incremental.RecordID
 }
@@ -70,17 +72,25 @@ func (c *MaintainedChanges) of(table int) *TableChanges {
 	return &c.Tables[table]
 }
 
+// goneRow is a row that vanishes, with the key that it showed of what it belongs to.
+type goneRow struct {
+	id incremental.RecordID
+	of uint64
+}
+
 // dirt is what has changed since the last Settle.
 type dirt struct {
 	persons map[incremental.RecordID]map[int32]struct{} // whose rows have changed, with the windows of these
-	removed map[int][]incremental.RecordID              // published rows that vanish, by table
+	removed map[int][]goneRow                           // published rows that vanish, by table
 	moved   map[int][]incremental.RecordID              // rows that are in another class, or in none
+	// separate are the rows that have come or changed of tables whose rows are published one by one.
+	separate []separate
 }
 
 func newDirt() dirt {
 	return dirt{
 		persons: make(map[incremental.RecordID]map[int32]struct{}),
-		removed: make(map[int][]incremental.RecordID), moved: make(map[int][]incremental.RecordID),
+		removed: make(map[int][]goneRow), moved: make(map[int][]incremental.RecordID),
 	}
 }
 
@@ -88,14 +98,24 @@ func newDirt() dirt {
 func (d *dirt) move(table int, id incremental.RecordID) { d.moved[table] = append(d.moved[table], id) }
 
 // gone has a row vanish if it is published.
-func (d *dirt) gone(table int, id incremental.RecordID, state rowState) {
-	if state.published() {
-		d.removed[table] = append(d.removed[table], id)
+func (m *Maintained) gone(table int, slot int32) {
+	t := m.relation(table)
+	if !t.state[slot].published() {
+		return
 	}
+	of := uint64(0)
+	if t.state[slot] == inCell {
+		of = t.link[slot]
+	}
+	m.dirty.removed[table] = append(m.dirty.removed[table], goneRow{t.ids[slot], of})
 }
 
-// touch has the window of a row published anew.
+// touch has the window of a row published anew, or the row alone.
 func (m *Maintained) touch(table int, slot int32) {
+	if m.relation(table).separate {
+		m.touchSeparate(table, slot)
+		return
+	}
 	person, window := m.person(table, slot)
 	if person == Nobody {
 		return
@@ -116,6 +136,8 @@ type settling struct {
 	*Maintained
 	changes *MaintainedChanges
 	units   []*unit
+	// separate are the rows that are published one by one.
+	separate []separate
 }
 
 func (s *settling) run(ctx context.Context) error {
@@ -145,14 +167,19 @@ func (s *settling) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.publishSeparate(); err != nil {
+		return err
+	}
 	for table := range s.tables {
 		if err := s.settlePool(ctx, table); err != nil {
 			return err
 		}
 	}
-	for table, ids := range s.dirty.removed {
+	for table, rows := range s.dirty.removed {
 		of := s.changes.of(table)
-		of.Gone = append(of.Gone, ids...)
+		for _, r := range rows {
+			of.Gone, of.GoneOf = append(of.Gone, r.id), append(of.GoneOf, r.of)
+		}
 	}
 	for id := range moved.Moved {
 		s.dirty.move(Root, id)
@@ -216,7 +243,7 @@ func (s *settling) withholdAll() {
 }
 
 func (s *settling) hidePerson(slot int32) {
-	s.dirty.gone(Root, s.root.ids[slot], s.root.state[slot])
+	s.gone(Root, slot)
 	s.root.state[slot] = hidden
 	for _, table := range s.root.children {
 		for _, row := range s.below(table, slot) {
@@ -239,7 +266,7 @@ func (s *settling) publishRoot() []*union {
 		cell := PublishedCell{ID: s.root.nextCell()}
 		for i, slot := range u.persons {
 			places[i] = int32(i)
-			s.dirty.gone(Root, s.root.ids[slot], s.root.state[slot])
+			s.gone(Root, slot)
 			s.root.state[slot] = inCell
 			own := s.options.Pseudonym(Root)
 			s.setPseudonym(slot, own)
@@ -260,7 +287,6 @@ func (s *settling) plan(published []*union) {
 		s.addUnits(u, nil)
 	}
 	windows := make(map[*union]map[int32]struct{})
-	var changed []*union
 	for _, id := range sortedKeys(s.dirty.persons) {
 		u := s.unions.of[s.partition.ClassOf(id)]
 		if u == nil || whole[u] {
@@ -268,11 +294,11 @@ func (s *settling) plan(published []*union) {
 		}
 		if windows[u] == nil {
 			windows[u] = make(map[int32]struct{})
-			changed = append(changed, u)
 		}
 		maps.Copy(windows[u], s.dirty.persons[id])
 	}
-	for _, u := range changed {
+	s.planSeparate(whole, windows)
+	for _, u := range slices.SortedFunc(maps.Keys(windows), func(a, b *union) int { return cmp.Compare(a.classes[0], b.classes[0]) }) {
 		s.addUnits(u, windows[u])
 	}
 }
@@ -355,23 +381,14 @@ func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
 		published := PublishedCell{ID: t.nextCell(), Values: t.generalize(of.rows, cell)}
 		for _, at := range cell {
 			in[at] = true
-			row, id := of.rows[at], t.ids[of.rows[at]]
-			s.dirty.gone(table, id, t.state[row])
-			if t.state[row].pooled() {
-				if err := s.pools[table].Delete(id); err != nil {
-					return err
-				}
-			}
-			if t.state[row].pooled() || s.restored.take(table, id) != 0 {
-				s.dirty.move(table, id)
-			}
-			t.state[row] = inCell
-			own := s.options.Pseudonym(table)
-			of.own[at] = own
-			p := PublishedRow{ID: id, Own: own, Person: persons[of.person[at]]}
+			p := PublishedRow{Person: persons[of.person[at]]}
 			if p.Of = p.Person; t.parent != Root {
 				p.Of = u.tables[t.parent].own[of.parent[at]]
 			}
+			if err := s.show(table, of.rows[at], &p); err != nil {
+				return err
+			}
+			of.own[at] = p.Own
 			published.Rows = append(published.Rows, p)
 		}
 		s.changes.Tables[table].Cells = append(s.changes.Tables[table].Cells, published)
@@ -387,6 +404,28 @@ func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
 	return nil
 }
 
+// show has a row published in a cell with the keys that it hangs on, and gives it a key of its own.
+func (s *settling) show(table int, row int32, p *PublishedRow) error {
+	t := &s.tables[table]
+	id := t.ids[row]
+	s.gone(table, row)
+	if t.state[row].pooled() {
+		if err := s.pools[table].Delete(id); err != nil {
+			return err
+		}
+	}
+	if t.state[row].pooled() || s.restored.take(table, id) != 0 {
+		s.dirty.move(table, id)
+	}
+	t.state[row] = inCell
+	p.ID, p.Own = id, s.options.Pseudonym(table)
+	if len(t.children) > 0 {
+		t.own[row] = p.Own
+	}
+	t.link[row] = p.Of
+	return nil
+}
+
 // toPool leaves a row to the pool.
 func (s *settling) toPool(table int, row, person int32) error {
 	t := &s.tables[table]
@@ -397,7 +436,7 @@ func (s *settling) toPool(table int, row, person int32) error {
 		}
 		return s.pools[table].Modify(r)
 	}
-	s.dirty.gone(table, r.ID, t.state[row])
+	s.gone(table, row)
 	t.state[row] = pooledUnset
 	if class := s.restored.take(table, r.ID); class != 0 {
 		return s.pools[table].Load(class, []incremental.Record{r})
@@ -420,7 +459,7 @@ func (s *settling) settlePool(ctx context.Context, table int) error {
 		cell := PublishedCell{ID: t.nextCell(), Pooled: true, Values: pool.Generalize(class)}
 		for _, id := range members {
 			row := t.find(id)
-			s.dirty.gone(table, id, t.state[row])
+			s.gone(table, row)
 			t.state[row] = pooledShown
 			cell.Rows = append(cell.Rows, PublishedRow{ID: id})
 		}
@@ -429,7 +468,7 @@ func (s *settling) settlePool(ctx context.Context, table int) error {
 	for _, id := range sortedKeys(moved.Moved) {
 		s.dirty.move(table, id)
 		if row := t.find(id); moved.Moved[id] == 0 && row != none && t.state[row] == pooledShown {
-			s.dirty.gone(table, id, pooledShown)
+			s.gone(table, row)
 			t.state[row] = pooledUnset
 		}
 	}

@@ -17,7 +17,7 @@ var sqlFiles embed.FS
 // parts are the script's files in the order in which they run.
 var parts = []string{
 	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql", "calls.sql",
-	"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+	"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -49,6 +49,8 @@ type scriptData struct {
 type standIn struct {
 	Of, Name, From, Filter string
 	Replace                string // JSON object: column to expression
+	Rows                   bool   // From has rows of the system relation, under the alias c
+	Last                   bool   // all rows of the stand-in are those of this one and of those before
 }
 
 // Script is the complete SQL that prepares the database, for psql -1. It can be
@@ -96,13 +98,16 @@ func newScriptData(in Input) (scriptData, error) {
 	}
 	data.OwnSchemas = append([]string{catalog.StoreSchema}, data.ReaderSchemas...)
 	for _, s := range catalog.StandIns() {
-		replace, err := readableJSON(s.Replace)
-		if err != nil {
-			return scriptData{}, fmt.Errorf("stand-in for %s: %w", s.Of, err)
+		first := catalog.Addition{From: s.From, Filter: s.Filter, Rows: s.From == "", Replace: s.Replace}
+		for i, a := range append([]catalog.Addition{first}, s.Added...) {
+			replace, err := readableJSON(a.Replace)
+			if err != nil {
+				return scriptData{}, fmt.Errorf("stand-in for %s: %w", s.Of, err)
+			}
+			data.StandIns = append(data.StandIns, standIn{
+				Of: s.Of.SQL(), Name: s.Name().SQL(), From: a.From, Filter: a.Filter, Replace: replace, Rows: a.Rows, Last: i == len(s.Added),
+			})
 		}
-		data.StandIns = append(data.StandIns, standIn{
-			Of: s.Of.SQL(), Name: s.Name().SQL(), From: s.From, Filter: s.Filter, Replace: replace,
-		})
 	}
 	return data, nil
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +136,70 @@ func checkFigures(t *testing.T, d *demonstration) {
 		t.Errorf("preview %+v", table.Preview)
 	}
 	readersCannotReadProofs(t, conn)
+	o.triesPersons()
+}
+
+// triesPersons: what outsiders know of persons is tried on a sample of them. Where nothing is known
+// but the root row, who knows more is never left with more persons.
+func (o operator) triesPersons() {
+	o.t.Helper()
+	const path = "whatif/public.stays"
+	answer, err := o.client.Get(o.site.Console + path)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	page, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	token := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindSubmatch(page)
+	if err != nil || token == nil {
+		o.t.Fatalf("the form has no token: %v\n%s", err, page)
+	}
+	form := url.Values{"csrf": {string(token[1])}, "method": {"all", "1/1y"}, "k": {"5"}, "sample": {"400"}}
+	if answer, err = o.client.PostForm(o.site.Console+path, form); err != nil {
+		o.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	var trial struct {
+		Job struct {
+			State, Problem string
+			Trial          struct {
+				Records int
+				Of      int64
+				Runs    []struct {
+					Method  string
+					K       int
+					InForce bool `json:"in_force"`
+					Refused string
+					People  struct {
+						Root  float64 `json:"root_loss"`
+						Rows  float64 `json:"rows_loss"`
+						Keyed float64 `json:"keyed_rows"`
+						Risks []struct {
+							Known string  `json:"known_rows"`
+							Mean  float64 `json:"mean_risk"`
+						}
+					}
+				}
+			}
+		}
+	}
+	for deadline := time.Now().Add(2 * time.Minute); trial.Job.State != "done"; time.Sleep(200 * time.Millisecond) {
+		if o.read("api/"+path, &trial); trial.Job.Problem != "" || time.Now().After(deadline) {
+			o.t.Fatalf("the trial has not ended: %+v", trial)
+		}
+	}
+	runs := trial.Job.Trial.Runs
+	if len(runs) != 2 || runs[0].Method != "all" || runs[0].InForce || !runs[1].InForce || trial.Job.Trial.Records < 200 || trial.Job.Trial.Of < int64(trial.Job.Trial.Records) {
+		o.t.Fatalf("the trial is %+v", trial)
+	}
+	for _, r := range runs {
+		if p := r.People; r.Refused != "" || p.Root <= 0 || p.Root >= 1 || p.Keyed <= 0.3 || len(p.Risks) != 5 || p.Risks[4].Known != "all" {
+			o.t.Errorf("the run is %+v", r)
+		}
+	}
+	if all := runs[0].People.Risks; all[4].Mean > 0.2+1e-9 || runs[1].People.Risks[1].Mean > 0.2+1e-9 {
+		o.t.Errorf("what is granted leaves fewer than 5 persons: %+v", runs)
+	}
 }
 
 // readersCannotReadProofs: a failed proof tells of the private store.

@@ -57,7 +57,7 @@ type personTable struct {
 	Through catalog.Name `yaml:"through" as:"table" doc:"The table of the block whose rows these belong to, where they do not belong to persons directly."`
 	By      []string     `yaml:"by" as:"column" each:"column" single:"yes" fix:"the column that holds the key of the table in through, or a list" doc:"The columns that hold the key of the table in through."`
 	Key     []string     `yaml:"key" as:"column" each:"column" single:"yes" fix:"a column, or a list" doc:"The columns that tell the rows apart. Needed where other tables are through this one. Published as a pseudonym."`
-	Known   bool         `yaml:"known" default:"true" doc:"Whether an outsider may know rows of the table at all. False for what is kept secret by itself, such as laboratory values: then no outsider knows which persons have rows, all rows keep their keys wherever their parents do, and all columns are sensitive or insensitive."`
+	Known   bool         `yaml:"known" default:"true" doc:"Whether an outsider may know rows of the table at all. False for what is kept secret by itself, such as laboratory values: then no outsider knows which persons have rows or when one comes or changes, all rows keep their keys wherever their parents do, and all columns are sensitive or insensitive."`
 	Order   string       `yaml:"order" as:"column" doc:"The quasi-identifying column, a date or a number, by which a person's rows are ordered. Windows go by it."`
 }
 

@@ -232,9 +232,12 @@ func shareAxis(c *chart, highest float64) scale {
 	return y
 }
 
-// trialCharts draws loss and risk by k, with a line for each method. It returns none if k does not
-// vary.
+// trialCharts draws loss and risk by k, with a line for each method, or the risk by what is known of
+// persons. It returns none of the former if k does not vary.
 func trialCharts(t Trial) []*chart {
+	if known := riskByKnown(t); known != nil {
+		return []*chart{known}
+	}
 	loss := trialChart(t, "loss", "Information loss by k", "information loss", func(r Run) float64 { return r.Loss })
 	risk := trialChart(t, "risk", "Highest risk by k", "highest risk", func(r Run) float64 { return r.Highest })
 	if loss == nil {

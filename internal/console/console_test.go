@@ -22,6 +22,7 @@ const (
 	testUser     = "admin"
 	testPassword = "correct horse"
 	testTable    = "public.patients"
+	testPersons  = "public.persons" // released together with others
 	testHost     = "127.0.0.1:6480"
 )
 
@@ -36,7 +37,7 @@ type canned struct {
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func (c *canned) Site() Site {
-	return Site{Database: "hospital", Version: "v1", Process: "host, process 1", Tables: []string{testTable, "public.staff"}}
+	return Site{Database: "hospital", Version: "v1", Process: "host, process 1", Tables: []string{testTable, "public.staff", testPersons}}
 }
 
 func (c *canned) release() Release {
@@ -88,7 +89,10 @@ func (c *canned) Settings() []Section {
 	return []Section{{Name: "limits", Settings: []Setting{{"max_sessions", "100"}, {"empty", ""}}}}
 }
 
-func (c *canned) Methods(context.Context, string) (Choices, error) {
+func (c *canned) Methods(_ context.Context, table string) (Choices, error) {
+	if table == testPersons {
+		return Choices{Kind: "person", Methods: []string{"1/1y", "all"}, Method: "1/1y", K: 5}, nil
+	}
 	return Choices{Methods: []string{"hilbert", "datafly"}, Method: "hilbert", K: 5, L: 2}, nil
 }
 
@@ -103,7 +107,11 @@ func (c *canned) Try(ctx context.Context, p Parameters, tell func(Trial)) (Trial
 	t := Trial{Records: 100, Of: 1000, Total: len(p.K) * len(p.Methods)}
 	for _, m := range p.Methods {
 		for _, k := range p.K {
-			t.Runs = append(t.Runs, Run{Method: m, K: k, InForce: m == "hilbert" && k == 5, Loss: float64(k) / 200, Highest: 1 / float64(k)})
+			run := Run{Method: m, K: k, InForce: m == "hilbert" && k == 5, Loss: float64(k) / 200, Highest: 1 / float64(k)}
+			if p.Table == testPersons {
+				run.People = &PeopleRun{Root: 0.25, Rows: 0.125, Keyed: 0.75, Risks: []KnownRisk{{"0", 0.02}, {"1", 0.15}, {"all", 0.4}}}
+			}
+			t.Runs = append(t.Runs, run)
 			t.Done++
 		}
 	}

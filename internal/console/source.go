@@ -220,6 +220,9 @@ type Action struct {
 
 // Choices are what a trial of a table can be asked for.
 type Choices struct {
+	// Kind is the kind of person whose tables the table is released with; empty without one. Methods
+	// are then what an outsider may be taken to know, and Method is what the policy says.
+	Kind    string   `json:"kind,omitempty"`
 	Methods []string `json:"methods"` // those that can honor the constraints
 	Method  string   `json:"method"`  // in force
 	K       int      `json:"k"`       // in force, 0 where the policy has no k to vary
@@ -230,14 +233,14 @@ type Choices struct {
 type Parameters struct {
 	Table   string   `json:"table"`
 	Methods []string `json:"methods"`
-	K       []int    `json:"k"` // ascending
-	L       float64  `json:"l"` // 0 leaves the policy's own
-	Sample  int      `json:"sample_records"`
+	K       []int    `json:"k"`              // ascending
+	L       float64  `json:"l"`              // 0 leaves the policy's own
+	Sample  int      `json:"sample_records"` // or persons
 }
 
 // Trial is what is known of one.
 type Trial struct {
-	Records int   `json:"records"` // in the sample
+	Records int   `json:"records"` // in the sample; or persons
 	Of      int64 `json:"of"`      // in the table
 	Done    int   `json:"done"`    // runs
 	Total   int   `json:"total"`
@@ -260,4 +263,6 @@ type Run struct {
 	Largest  int     `json:"largest_class"`
 	Withheld int     `json:"withheld"`
 	Seconds  float64 `json:"seconds"`
+	// People is nil but for tables about the same persons.
+	People *PeopleRun `json:"people,omitempty"`
 }

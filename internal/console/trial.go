@@ -157,6 +157,20 @@ type trialPage struct {
 // Selected reports whether a method is selected in the form.
 func (p trialPage) Selected(method string) bool { return slices.Contains(p.Form.Methods, method) }
 
+// KnownRows are how many rows an outsider knows in the runs of tables about the same persons.
+func (p trialPage) KnownRows() (known []string) {
+	for _, r := range p.Job.Trial.Runs {
+		if r.People == nil || r.Refused != "" {
+			continue
+		}
+		for _, risk := range r.People.Risks {
+			known = append(known, risk.Known)
+		}
+		return known
+	}
+	return nil
+}
+
 func (c *Console) showTrial(w http.ResponseWriter, r *http.Request, s *session) error {
 	return c.trialPage(w, r, s, http.StatusOK, "")
 }

@@ -16,6 +16,9 @@ type trialForm struct {
 
 // usualForm returns the initial form.
 func usualForm(c Choices) trialForm {
+	if c.Persons() {
+		return trialForm{K: usualPeopleKs, Sample: strconv.Itoa(usualPersons), Methods: c.Methods}
+	}
 	return trialForm{K: usualKs, Sample: strconv.Itoa(defaultSample), Methods: []string{c.Method}}
 }
 
@@ -40,7 +43,8 @@ func sentForm(sent url.Values) trialForm {
 
 // readParameters reads the form.
 func readParameters(form url.Values, table string, c Choices) (Parameters, error) {
-	p := Parameters{Table: table, Sample: defaultSample}
+	usual, most := c.sizes()
+	p := Parameters{Table: table, Sample: usual}
 	for _, method := range form["method"] {
 		if !slices.Contains(c.Methods, method) {
 			return p, InputError("choose methods that can honor the table's constraints")
@@ -64,8 +68,8 @@ func readParameters(form url.Values, table string, c Choices) (Parameters, error
 	}
 	if text := form.Get("sample"); text != "" {
 		p.Sample, err = strconv.Atoi(text)
-		if err != nil || p.Sample < leastSample || p.Sample > maxSample {
-			return p, InputError(fmt.Sprintf("%s is no size of a sample: it must have %d to %d records", quoted(text), leastSample, maxSample))
+		if err != nil || p.Sample < leastSample || p.Sample > most {
+			return p, InputError(fmt.Sprintf("%s is no size of a sample: it must have %d to %d %s", quoted(text), leastSample, most, c.unit()))
 		}
 	}
 	if runs := len(p.K) * len(p.Methods); runs > maxRuns {

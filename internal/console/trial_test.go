@@ -114,6 +114,40 @@ func TestTrialsRunOneAtATime(t *testing.T) {
 	}
 }
 
+// TestTrialsOfPersons: of tables about the same persons, what outsiders know is tried.
+func TestTrialsOfPersons(t *testing.T) {
+	t.Parallel()
+	d := loggedIn(t, nil)
+	path := "/whatif/" + testPersons
+	wants := func(text string, wanted ...string) {
+		t.Helper()
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page has no %q", want)
+			}
+		}
+	}
+	wants(d.ask(http.MethodGet, path, nil).text, "Known of a person", "Persons in the sample", `value="1000"`, `max="5000"`, `value="1/1y" checked`, `value="all" checked`)
+	form := url.Values{"csrf": {d.csrf()}, "method": {"all"}, "k": {"5"}, "sample": {"5001"}}
+	wants(d.ask(http.MethodPost, path, form).text, "“5001” is no size of a sample: it must have 100 to 5000 persons")
+	form.Set("sample", "500")
+	if a := d.ask(http.MethodPost, path, form); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("beginning: %s", a.Status)
+	}
+	var j job
+	for range 500 {
+		last, known, active := d.console.trials.of(testPersons)
+		if j = last; known && active == "" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if j.State != stateDone || j.Parameters.Sample != 500 || len(j.Trial.Runs) != 1 {
+		t.Fatalf("done: %+v", j)
+	}
+	wants(d.ask(http.MethodGet, path, nil).text, "Risk by what an outsider knows", "Risk, 0 known", "Risk, all known", "25.0 %", "12.5 %", "75.0 %", "40.0 %", "all, k = 5, 1 known: 15.0 %")
+}
+
 func TestFiguresAreWritten(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{

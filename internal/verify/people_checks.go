@@ -49,7 +49,7 @@ func (m *member) checkRows() error {
 	if m.hasRowsBelow() {
 		promises = append(promises, promise{"no two records have the same key", fmt.Sprintf(
 			"SELECT count(*) || ' records' FROM %s r GROUP BY %s HAVING count(*) > 1 AND max(num_nulls(%s)) = 0",
-			m.relations.records, m.rawKey(m.relations.publication.Membership.Key()), strings.Join(quotedAll("r", m.relations.publication.Membership.Key()), ", "))})
+			m.relations.records, m.rawKey(m, m.relations.publication.Membership.Key()), strings.Join(quotedAll("r", m.relations.publication.Membership.Key()), ", "))})
 	}
 	if !m.isRoot() {
 		promises = append(promises, promise{"every row belongs to a person who is published", fmt.Sprintf(

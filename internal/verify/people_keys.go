@@ -15,7 +15,7 @@ func (m *member) checkKeys() error {
 	if len(m.relations.publication.Membership.Key()) > 0 {
 		promises = append(promises, promise{"no two rows have the same pseudonym", fmt.Sprintf(
 			"SELECT count(*) || ' rows, one of class ' || min(kproxy_class) FROM %s l GROUP BY %s HAVING count(*) > 1 AND bool_and(%s)",
-			m.relations.release, publishedKey(m.relations.publication.Membership.Key()), m.isKeyed())})
+			m.relations.release, publishedKey(m, m.relations.publication.Membership.Key()), m.isKeyed())})
 	}
 	switch {
 	case m.isRoot():

@@ -17,7 +17,7 @@ import (
 //	key:    its raw key
 func (m *member) records() string {
 	membership := m.relations.publication.Membership
-	key := m.rawKey(membership.Key())
+	key := m.rawKey(m, membership.Key())
 	if m.isRoot() {
 		return fmt.Sprintf("SELECT r.kproxy_record AS record, r.kproxy_record AS person, NULL::bigint AS parent, 0 AS win, %s AS key FROM %s r", key, m.relations.records)
 	}
@@ -26,7 +26,7 @@ func (m *member) records() string {
 		window = m.window()
 	}
 	return fmt.Sprintf("SELECT r.kproxy_record AS record, p.person, p.record AS parent, %s AS win, %s AS key FROM %s r LEFT JOIN (%s) p ON p.key = %s",
-		window, key, m.relations.records, m.parent().records(), m.rawKey(membership.Link()))
+		window, key, m.relations.records, m.parent().records(), m.rawKey(m.parent(), membership.Link()))
 }
 
 // noWindow is that of rows without a finite date.
@@ -46,16 +46,42 @@ func (m *member) window() string {
 	return fmt.Sprintf("CASE WHEN isfinite(%s) THEN floor(%s / %d::numeric)::int ELSE %s END", at, monthNumber(at), int(knows.Per), noWindow)
 }
 
-// rawKey is a text, or an array of texts, that two keys have in common exactly if they are
-// equal; NULL where one of the values is NULL.
-func (m *member) rawKey(columns []string) string {
+// rawKey is one value that two keys have in common exactly if they are equal: a number, a text, or an
+// array of texts; NULL where one of the values is NULL. Of is the table whose key it is.
+func (m *member) rawKey(of *member, columns []string) string {
 	var values, raw []string
 	for _, name := range columns {
 		column, _ := m.relations.publication.Relation.Column(name)
 		raw = append(raw, quoted("r", name))
 		values = append(values, canonical(column, quoted("r", name)))
 	}
+	if of.hasNumberKey() {
+		return raw[0]
+	}
 	return keyOf(raw, values)
+}
+
+// hasNumberKey reports whether the key is one integer in this table and in those below. Columns, unlike
+// texts, have statistics, without which the planner takes joins of keys for millions of times as large
+// as they are, and divides what it hashes into thousands of batches.
+func (m *member) hasNumberKey() bool {
+	if !m.isNumber(m.relations.publication.Membership.Key()) {
+		return false
+	}
+	for i := range m.of.people.Tables {
+		if below := m.of.members[i]; m.of.people.Parent(i) == m.number && !below.isNumber(below.relations.publication.Membership.Link()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *member) isNumber(columns []string) bool {
+	if len(columns) != 1 {
+		return false
+	}
+	column, exists := m.relations.publication.Relation.Column(columns[0])
+	return exists && slices.Contains([]string{"int2", "int4", "int8"}, column.BaseType)
 }
 
 // keyOf makes one value of the texts of a key's columns.
@@ -69,12 +95,15 @@ func keyOf(columns, texts []string) string {
 	return fmt.Sprintf("CASE WHEN num_nulls(%s) = 0 THEN ARRAY[%s]::text[] END", strings.Join(columns, ", "), strings.Join(texts, ", "))
 }
 
-// publishedKey is the pseudonym that the release l shows in some columns.
-func publishedKey(columns []string) string {
+// publishedKey is the pseudonym that the release l shows in some columns, as rawKey is the raw key.
+func publishedKey(of *member, columns []string) string {
 	var shown, texts []string
 	for _, name := range columns {
 		shown = append(shown, quoted("l", name))
 		texts = append(texts, quoted("l", name)+"::text")
+	}
+	if of.hasNumberKey() {
+		return shown[0]
 	}
 	return keyOf(shown, texts)
 }
@@ -102,8 +131,12 @@ func (m *member) rows() string {
 	for i, shown := range listed(m.relations.parts[0].columns, "l") {
 		values = append(values, shown+" AS "+m.shown()[i])
 	}
+	link := "NULL::text"
+	if !m.isRoot() {
+		link = publishedKey(m.parent(), membership.Link())
+	}
 	return fmt.Sprintf("SELECT o.record, o.person, o.parent, o.win, l.kproxy_class AS class, %s AS keyed, %s AS own, %s AS link, %s FROM %s l JOIN (%s) o ON o.record = l.kproxy_row",
-		m.isKeyed(), publishedKey(membership.Key()), publishedKey(membership.Link()), strings.Join(values, ", "), m.relations.release, m.records())
+		m.isKeyed(), publishedKey(m, membership.Key()), link, strings.Join(values, ", "), m.relations.release, m.records())
 }
 
 // shown are the columns of rows with the values published of quasi-identifiers, at least one.

@@ -12,6 +12,6 @@ WHERE c.oid IS NULL OR NOT has_table_privilege($5::oid, c.oid, 'SELECT')
 UNION ALL
 SELECT f.name
 FROM (VALUES ('kproxy_catalog.table_is_visible(oid,name[])'), ('kproxy_catalog.to_class(text,name[])'),
-  ('kproxy_catalog.type_names(oid[],name[])'), ('kproxy_catalog.is_shown_composite(oid)')) AS f(name)
+  ('kproxy_catalog.type_names(oid[],name[])'), ('kproxy_catalog.is_shown_composite(oid)'), ('kproxy_catalog.key_definition(oid,name[])')) AS f(name)
 WHERE NOT coalesce(has_function_privilege($5::oid, to_regprocedure(f.name), 'EXECUTE'), false)
 ORDER BY 1

@@ -25,6 +25,18 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_column (
   PRIMARY KEY (table_schema, table_name, position)
 );
 
+-- The keys of tables that are released together. The release has an index on each.
+CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_key (
+  table_schema    text,
+  table_name      text,
+  constraint_name text,
+  columns         text[] NOT NULL,
+  foreign_schema  text,            -- NULL for a primary key
+  foreign_table   text,
+  release_index   text NOT NULL,
+  PRIMARY KEY (table_schema, table_name, constraint_name)
+);
+
 -- What has been written of which generation, for the owner alone.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.description (
   table_schema text,

@@ -223,6 +223,9 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(c.relnamespace)
   WHERE c.oid = $1 AND ({{.CatalogSchema}}.visible(c.oid) OR {{.CatalogSchema}}.is_shown_composite(c.oid))
+  UNION ALL
+  SELECT pg_catalog.quote_ident(k.table_schema) || '.' || pg_catalog.quote_ident(k.name)
+  FROM {{.CatalogSchema}}.shown_keys() k WHERE k.oid = $1 AND k.is_primary
 $kproxy$;
 
 -- The same for pg_type_is_visible. Whether the session may know of the type does not

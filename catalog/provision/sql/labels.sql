@@ -154,6 +154,6 @@ COMMENT ON FUNCTION {{.HelperSchema}}.labels(text, text) IS 'The labels of a col
 COMMENT ON FUNCTION {{.HelperSchema}}.labels(text, text, text) IS 'How each label of a column''s taxonomy or order relates to the one wanted: certain, possible, and the share of its values that are meant.';
 
 -- REFERENCES, which reaches nothing here, keeps these tables out of listings: see visible().
-GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.described, {{.CatalogSchema}}.described_column, {{.CatalogSchema}}.label TO {{identifier .Reader}};
+GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.described, {{.CatalogSchema}}.described_column, {{.CatalogSchema}}.described_key, {{.CatalogSchema}}.label TO {{identifier .Reader}};
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}}, {{.HelperSchema}} FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}}, {{.HelperSchema}} TO {{identifier .Reader}};

@@ -10,6 +10,7 @@ DECLARE
   old text;
   columns text;
   own text;
+  body text;
 BEGIN
   SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
     FROM pg_catalog.pg_class c
@@ -20,19 +21,20 @@ BEGIN
 
   FOR s IN
     SELECT pg_catalog.to_regclass(v.source) AS source, v.stand_in, v.from_clause, v.filter, v.replacements::pg_catalog.jsonb AS replacements,
+      v.is_last, NOT v.has_rows AS is_made,
       v.source ~ '^"?information_schema"?\.' AND v.from_clause = '' AS translated
     FROM (VALUES
 {{- range $i, $s := .StandIns}}{{if $i}},{{end}}
       ({{literal $s.Of}}, {{literal $s.Name}}, {{literal $s.From}},
        {{literal $s.Filter}},
-       {{literal $s.Replace}})
+       {{literal $s.Replace}}, {{$s.Rows}}, {{$s.Last}})
 {{- end}}
-    ) AS v(source, stand_in, from_clause, filter, replacements)
+    ) AS v(source, stand_in, from_clause, filter, replacements, has_rows, is_last)
     WHERE pg_catalog.to_regclass(v.source) IS NOT NULL
   LOOP
     SELECT pg_catalog.string_agg(CASE
              WHEN s.replacements ? l.name THEN (s.replacements ->> l.name) || '::' || l.type
-             WHEN s.from_clause <> '' OR l.pseudo THEN 'NULL::' || l.type
+             WHEN s.is_made OR l.pseudo THEN 'NULL::' || l.type
              WHEN s.translated AND l.name ~ '^(.*_)?catalog(_name)?$' THEN
                pg_catalog.format('CASE WHEN %s IS NOT NULL THEN {{.CatalogSchema}}.database_name() END::%s', l.source, l.type)
              WHEN s.translated AND l.name ~ '_schema$' THEN
@@ -55,9 +57,14 @@ BEGIN
                ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END AS type
         FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
         WHERE a.attrelid = s.source AND a.attnum > 0 AND NOT a.attisdropped) AS l;
-    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT %s FROM %s WHERE %s', s.stand_in, columns,
+    body := pg_catalog.concat_ws(' UNION ALL ', body, pg_catalog.format('SELECT %s FROM %s WHERE %s', columns,
       CASE s.from_clause WHEN '' THEN s.source::text || ' AS c' ELSE s.from_clause END,
-      pg_catalog.concat_ws(' AND ', '(' || coalesce(nullif(s.filter, ''), 'true') || ')', own));
+      pg_catalog.concat_ws(' AND ', '(' || coalesce(nullif(s.filter, ''), 'true') || ')', own)));
+    CONTINUE WHEN NOT s.is_last;
+    -- A view that is a union itself would be taken apart, barrier or not, and a client's
+    -- conditions tried on rows before the filter.
+    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT * FROM (%s) AS c', s.stand_in, body);
+    body := NULL;
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
     -- REFERENCES marks them: see visible().
     EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', s.stand_in, {{literal .Reader}});

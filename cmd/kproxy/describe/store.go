@@ -30,7 +30,7 @@ func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]de
 		for name := range to.tables {
 			schemas, tables = append(schemas, name.Schema), append(tables, name.Relation)
 		}
-		for _, relation := range []string{"kproxy_catalog.label", "kproxy_catalog.described_column", "kproxy_catalog.described", "kproxy_store.description"} {
+		for _, relation := range []string{"kproxy_catalog.described_key", "kproxy_catalog.label", "kproxy_catalog.described_column", "kproxy_catalog.described", "kproxy_store.description"} {
 			_, err := tx.Exec(ctx, "DELETE FROM "+relation+` d WHERE NOT EXISTS (
 				SELECT FROM unnest($1::text[], $2::text[]) AS n(s, t) WHERE (n.s, n.t) = (d.table_schema, d.table_name))`, schemas, tables)
 			if err != nil {
@@ -91,7 +91,7 @@ func describeTable(ctx context.Context, tx pgx.Tx, of described, written bool) e
 	forTable := func(sql string, arguments ...any) {
 		batch.Queue(sql, append([]any{d.Table.Schema, d.Table.Relation}, arguments...)...)
 	}
-	for _, relation := range []string{"label", "described_column", "described"} {
+	for _, relation := range []string{"described_key", "label", "described_column", "described"} {
 		forTable("DELETE FROM kproxy_catalog." + relation + " WHERE table_schema = $1 AND table_name = $2")
 	}
 	forTable(`INSERT INTO kproxy_catalog.described (table_schema, table_name, k, constraints, updates, published_at, newest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -108,6 +108,11 @@ func describeTable(ctx context.Context, tx pgx.Tx, of described, written bool) e
 		forTable(`INSERT INTO kproxy_catalog.label (table_schema, table_name, column_name, label, parent, leaves, span, ordered)
 			VALUES ($1, $2, $3, $4, nullif($5, ''), $6, int4range($7, $8), $9)`,
 			l.Column, l.Label, l.Parent, l.Leaves, l.First, l.Beyond, l.Ordered)
+	}
+	for _, k := range d.Keys {
+		forTable(`INSERT INTO kproxy_catalog.described_key (table_schema, table_name, constraint_name, columns, foreign_schema, foreign_table, release_index)
+			VALUES ($1, $2, $3, $4, nullif($5, ''), nullif($6, ''), $7)`,
+			k.Name, k.Columns, k.References.Schema, k.References.Relation, fmt.Sprintf("release_%d_%s", of.generation, k.Index()))
 	}
 	// Plans know what labels mean (kproxy_catalog.meaning): those that do end with this.
 	for _, name := range []string{"certain", "possible", "overlap"} {

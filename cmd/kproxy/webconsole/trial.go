@@ -37,6 +37,9 @@ func (s *source) Methods(ctx context.Context, table string) (console.Choices, er
 	if err != nil {
 		return console.Choices{}, err
 	}
+	if kind, is := kindOf(c, policy.Table); is {
+		return peopleChoices(kind), nil
+	}
 	k, l, _ := eval.Parameters(policy.Constraints)
 	choices := console.Choices{Method: policy.Method, K: k, L: l}
 	conn, err := upstream.ConnectOwner(ctx, c)
@@ -83,6 +86,9 @@ func (s *source) Try(ctx context.Context, p console.Parameters, tell func(consol
 	policy, err := policyOf(c, p.Table)
 	if err != nil {
 		return console.Trial{}, err
+	}
+	if kind, is := kindOf(c, policy.Table); is {
+		return s.tryPeople(ctx, kind, p, tell)
 	}
 	trial := console.Trial{Total: len(p.Methods) * len(p.K)}
 	table, total, err := drawRecords(ctx, c, policy, p.Sample)

@@ -43,7 +43,7 @@ public class Metadata {
       show("getTables, all kinds", () -> m.getTables(db, null, "%", new String[] {"TABLE", "VIEW", "MATERIALIZED VIEW", "PARTITIONED TABLE", "FOREIGN TABLE", "SEQUENCE", "INDEX", "TYPE"}));
       show("getTables, public", () -> m.getTables(null, "public", "%", new String[] {"TABLE", "VIEW"}));
       for (String schema : new String[] {"public", "hospital"}) show("getColumns of " + schema, () -> m.getColumns(db, schema, "%", "%"), "SQL_DATA_TYPE", "SQL_DATETIME_SUB", "BUFFER_LENGTH", "SCOPE_CATALOG", "SCOPE_SCHEMA", "SCOPE_TABLE", "SOURCE_DATA_TYPE");
-      for (String table : new String[] {"patients", "wards", "measures"}) {
+      for (String table : new String[] {"patients", "wards", "measures", "persons", "stays"}) {
         show("getPrimaryKeys of " + table, () -> m.getPrimaryKeys(db, "public", table));
         show("getIndexInfo of " + table, () -> m.getIndexInfo(db, "public", table, false, true));
         show("getImportedKeys of " + table, () -> m.getImportedKeys(db, "public", table));

@@ -25,7 +25,7 @@ show("SQLTables", lambda: cursor.tables(schema="%", tableType="TABLE,VIEW,MATERI
 show("SQLTables, catalogs", lambda: cursor.tables(catalog="%", schema="", table=""))
 show("SQLTables, schemas", lambda: cursor.tables(catalog="", schema="%", table=""))
 show("SQLTables, types", lambda: cursor.tables(catalog="", schema="", table="", tableType="%"))
-for table in ("patients", "wards"):
+for table in ("patients", "wards", "persons", "stays"):
     show("SQLColumns of " + table, lambda: cursor.columns(table=table, schema="public"))
     show("SQLPrimaryKeys of " + table, lambda: cursor.primaryKeys(table, schema="public"))
     show("SQLForeignKeys of " + table, lambda: cursor.foreignKeys(foreignTable=table, foreignSchema="public"))

@@ -28,7 +28,7 @@ for schema in (None, "public", "hospital"):
     show(f"get_view_names of {schema}", lambda: sorted(inspector.get_view_names(schema)))
 show("get_enums", lambda: inspector.get_enums("*"))
 show("get_view_definition of patients", lambda: inspector.get_view_definition("patients"))
-for table in ("patients", "wards", "icd10", "measures", "beds_by_building"):
+for table in ("patients", "wards", "icd10", "measures", "beds_by_building", "persons", "stays"):
     show(f"has_table {table}", lambda: inspector.has_table(table))
     show(f"get_columns of {table}", lambda: inspector.get_columns(table))
     show(f"get_pk_constraint of {table}", lambda: inspector.get_pk_constraint(table))

@@ -62,6 +62,16 @@ CREATE INDEX wards_beds_idx ON wards (beds) WHERE beds > 10;
 COMMENT ON TABLE wards IS 'Wards of the house';
 COMMENT ON COLUMN wards.beds IS 'Beds in use';
 
+CREATE TABLE persons (clinic integer, person integer, canary_name text UNIQUE, born date NOT NULL, PRIMARY KEY (clinic, person));
+CREATE TABLE stays (
+  stay bigint PRIMARY KEY, clinic integer NOT NULL, person integer NOT NULL, day date NOT NULL, ward text REFERENCES wards,
+  FOREIGN KEY (clinic, person) REFERENCES persons ON DELETE CASCADE
+);
+CREATE TABLE hospital.orders (
+  canary_id integer PRIMARY KEY, stay bigint NOT NULL REFERENCES stays, item text CONSTRAINT orders_item REFERENCES icd10 (code),
+  canary_code text CONSTRAINT canary_item REFERENCES icd10 (code)
+);
+
 CREATE TABLE measures (id bigint, day date NOT NULL, value double precision, CONSTRAINT measures_pkey PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
 CREATE TABLE measures_2024 PARTITION OF measures FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
 CREATE VIEW large_wards AS SELECT ward, beds FROM wards WHERE beds > 20;
@@ -73,6 +83,9 @@ INSERT INTO patients (canary_name, birth_date, sex, postcode, weight, diagnosis,
   FROM generate_series(1, 1237) i;
 INSERT INTO hospital.visits SELECT i, 'canary ' || i, date '2024-01-01' + i % 90, i % 12, 'ward ' || i % 3, 'C' || i % 20 FROM generate_series(1, 200) i;
 INSERT INTO wards (ward, building, beds, mood) SELECT 'ward ' || i, 'A', 10 + i, 'calm' FROM generate_series(1, 3) i;
+INSERT INTO persons SELECT i % 3, i, 'canary ' || i, date '1950-01-01' + i * 30 FROM generate_series(1, 90) i;
+INSERT INTO stays SELECT i, i % 3, i, date '2024-01-01' + i, 'ward ' || 1 + i % 3 FROM generate_series(1, 90) i;
+INSERT INTO hospital.orders SELECT i, i, 'C' || i % 20, 'C1' FROM generate_series(1, 90) i;
 REFRESH MATERIALIZED VIEW beds_by_building;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 ANALYZE;

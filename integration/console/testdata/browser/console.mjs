@@ -25,7 +25,7 @@ function check(held, what) {
 
 const desktop = { width: 1280, height: 900 }, phone = { width: 360, height: 740 };
 const pages = [
-  ["overview", "/"], ["table", `/tables/${table}`], ["whatif", `/whatif/${table}`],
+  ["overview", "/"], ["table", `/tables/${table}`], ["whatif", `/whatif/${table}`], ["whatif-persons", "/whatif/public.stays"],
   ["activity", "/activity"], ["configuration", "/configuration"], ["actions", "/actions"],
   ["confirm", `/actions/rebuild?table=${table}`],
 ];
