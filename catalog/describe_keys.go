@@ -49,20 +49,12 @@ func (m *Membership) keys(table Name) []KeyDescription {
 		keys = append(keys, KeyDescription{Name: constraintName(table.Relation, "", "pkey"), Columns: own})
 	}
 	if link := m.Link(); len(link) > 0 {
+		parent := m.People.Names()[m.People.Parent(m.Table)+1] // the root stands first
 		keys = append(keys, KeyDescription{
-			Name: constraintName(table.Relation, strings.Join(link, "_"), "fkey"), Columns: link, References: m.parent(),
+			Name: constraintName(table.Relation, strings.Join(link, "_"), "fkey"), Columns: link, References: parent,
 		})
 	}
 	return keys
-}
-
-// parent is the table that rows belong to rows of.
-func (m *Membership) parent() Name {
-	t := m.People.Tables[m.Table]
-	if t.Direct() {
-		return m.People.Root
-	}
-	return t.Through
 }
 
 // nameLength is NAMEDATALEN - 1, in bytes.

@@ -133,12 +133,12 @@ func (h *histories) faults(t *testing.T) []fault {
 	return faults
 }
 
-// published are the columns that are published as they are.
-var published = map[string]string{
+// unchangedColumns are those of each table that are published as they are.
+var unchangedColumns = map[string]string{
 	"persons": "1", "stays": "days, ward, cost", "diagnoses": "position, code", "prescriptions": "day, drug", "labs": "day, test, value",
 }
 
-// joined are answers that the release may have fewer rows of, and none besides.
+// joinedHistories are questions whose answers from the release are among those from the source.
 var joinedHistories = []string{
 	"SELECT sex, ward, cost FROM persons JOIN stays USING (person_id) WHERE sex <> '*'",
 	"SELECT ward, cost, code FROM stays JOIN diagnoses USING (stay_id)",
@@ -157,12 +157,12 @@ func (h *histories) agree(t *testing.T, when string) {
 		return n
 	}
 	released := func(sql string) string {
-		for table := range published {
+		for table := range unchangedColumns {
 			sql = strings.ReplaceAll(sql, " "+table+" ", ` "kproxy_release_public".`+table+" ")
 		}
 		return sql
 	}
-	for table, columns := range published {
+	for table, columns := range unchangedColumns {
 		eventually(t, when+", "+table+" are those of the source", func() bool {
 			var withheld int64
 			for _, of := range h.status(t) {

@@ -87,5 +87,9 @@ INSERT INTO persons SELECT i % 3, i, 'canary ' || i, date '1950-01-01' + i * 30 
 INSERT INTO stays SELECT i, i % 3, i, date '2024-01-01' + i, 'ward ' || 1 + i % 3 FROM generate_series(1, 90) i;
 INSERT INTO hospital.orders SELECT i, i, 'C' || i % 20, 'C1' FROM generate_series(1, 90) i;
 REFRESH MATERIALIZED VIEW beds_by_building;
+-- Foreign keys that are not shown: from a column that is generalized, and to a table that is hidden.
+ALTER TABLE patients ADD CONSTRAINT canary_generalized FOREIGN KEY (sex) REFERENCES icd10 (code) NOT VALID;
+CREATE TABLE canary_codes (code text PRIMARY KEY);
+ALTER TABLE hospital.orders ADD CONSTRAINT canary_hidden FOREIGN KEY (item) REFERENCES canary_codes NOT VALID;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 ANALYZE;
