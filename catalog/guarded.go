@@ -62,8 +62,8 @@ func (b *builder) checkUpdates() {
 		b.problem("", "does not say when changes become visible", "choose guarded, or immediate")
 	case u.Mode != Immediate && u.Mode != Guarded:
 		b.problem("", fmt.Sprintf("%v is no way of updating", u.Mode), "choose immediate or guarded")
-	case u.Crowd < 0 || u.Batch < 0 || u.Within < 0 || u.Deadline < 0:
-		b.problem("", "crowd, batch, within or deadline of its updates is negative", "correct it, or leave it out")
+	case u.Crowd < 0 || u.Batch < 0 || u.Within < 0 || u.Deadline < 0 || u.Rows < 0 || u.RowsWithin < 0:
+		b.problem("", "a number or a time of its updates is negative", "correct it, or leave it out")
 	case u.Deadline > 0 && u.Deadline < u.Within:
 		b.problem("", fmt.Sprintf("its records are withheld for good after %v, before a small batch would be published, after %v", u.Deadline, u.Within),
 			"choose a deadline that is not before within")
@@ -90,12 +90,14 @@ func (b *builder) checkUpdates() {
 }
 
 // publishMembership adds the columns by which readers of a guarded table distinguish its classes
-// and correct for rows whose records are gone.
+// and correct for rows whose records are gone. Tables that are released together are joined by their
+// keys: a class would be a column that all of them have.
 func (b *builder) publishMembership() {
 	if b.publication.Policy.Updates.Mode != Guarded {
 		return
 	}
-	b.publication.Columns = append(b.publication.Columns,
-		PublishedColumn{Name: ClassColumn(0), Type: "bigint", Part: ClassNumber, Attribute: -1},
-		PublishedColumn{Name: WeightColumn, Type: "real", Part: Weight, Attribute: -1})
+	if !b.member {
+		b.publication.Columns = append(b.publication.Columns, PublishedColumn{Name: ClassColumn(0), Type: "bigint", Part: ClassNumber, Attribute: -1})
+	}
+	b.publication.Columns = append(b.publication.Columns, PublishedColumn{Name: WeightColumn, Type: "real", Part: Weight, Attribute: -1})
 }

@@ -60,6 +60,28 @@ const (
 	ExpiredColumn = "kproxy_expired"
 )
 
+// Columns that guarded tables have besides which are released together; see people.StoredRow
+// and people.Place. PersonColumn numbers the persons of a class there, ClassColumn(0) the cells.
+const (
+	// PersonsColumn numbers the class of persons; NULL in rows without keys.
+	PersonsColumn = "kproxy_persons"
+	// WindowColumn numbers the window of time.
+	WindowColumn = "kproxy_window"
+	// ParentColumn is the published row that a row belongs to, as RowColumn numbers it.
+	ParentColumn = "kproxy_parent"
+	// OwnColumn and AliasColumn are the pseudonyms of the row and of the person.
+	OwnColumn   = "kproxy_own"
+	AliasColumn = "kproxy_alias"
+	// DiscountedColumn is how many rows the weight leaves out, and LeaversColumn how many persons'
+	// they are.
+	DiscountedColumn = "kproxy_discounted"
+	LeaversColumn    = "kproxy_leavers"
+	// PoolingColumn says of a record that it waits to be published without keys, and StaleColumn
+	// that it is published as it was.
+	PoolingColumn = "kproxy_pooling"
+	StaleColumn   = "kproxy_stale"
+)
+
 const classColumn = "kproxy_class"
 
 // ClassColumn is the column of the private store, in its records and in its
@@ -76,7 +98,8 @@ func ClassColumn(component int) string {
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
 	switch name {
-	case RecordColumn, MembersColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn:
+	case RecordColumn, MembersColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
+		PersonsColumn, WindowColumn, ParentColumn, OwnColumn, AliasColumn, DiscountedColumn, LeaversColumn, PoolingColumn, StaleColumn:
 		return true
 	}
 	return strings.HasPrefix(name, classColumn)

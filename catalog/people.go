@@ -85,6 +85,17 @@ func (p Policy) IsMember(table Name) bool {
 	return slices.ContainsFunc(p.People, func(kind People) bool { return slices.Contains(kind.Names(), table) })
 }
 
+// Released is the policy by which a table is released: of one that is released together with others, with
+// what holds for all of them.
+func (p Policy) Released(table TablePolicy) TablePolicy {
+	for _, kind := range p.People {
+		if slices.Contains(kind.Names(), table.Table) {
+			return kind.Member(table, table.Table)
+		}
+	}
+	return table
+}
+
 // K is the least number of persons that are alike.
 func (p People) K() int {
 	k := 0

@@ -63,7 +63,10 @@ func (p *PeoplePublication) join() (problems []Problem) {
 
 // Member is the policy of one of the tables, with what holds for all of them.
 func (p People) Member(policy TablePolicy, name Name) TablePolicy {
-	policy.Updates, policy.Constraints = Updates{Mode: Immediate}, p.constraintsOf(name)
+	policy.Constraints = p.constraintsOf(name)
+	if policy.Updates.Mode != Guarded {
+		policy.Updates = Updates{Mode: Immediate}
+	}
 	return policy
 }
 

@@ -23,6 +23,12 @@ type Updates struct {
 	// Deadline is how long a record waits before it stays withheld for good; 0 for
 	// never.
 	Deadline time.Duration
+
+	// Rows and RowsWithin are for tables that are released together, which have neither
+	// Crowd (that of Knowledge counts) nor Deadline; see people.GuardedOptions. Batch and Within
+	// are about persons there.
+	Rows       int           `json:",omitempty"`
+	RowsWithin time.Duration `json:",omitempty"`
 }
 
 // UpdateMode is a way of making changes visible. The zero UpdateMode is none: there is
@@ -66,4 +72,7 @@ const (
 	// constraints together.
 	DefaultBatch  = 1000
 	DefaultWithin = 24 * time.Hour
+	// DefaultRowsWithin leaves a row without keys in one of ten cases where persons have a row a year
+	// (anonymizer/people/DESIGN.md); half of it does so in every other case.
+	DefaultRowsWithin = 60 * 24 * time.Hour
 )

@@ -30,17 +30,31 @@ var (
 // readers see meanwhile are whole.
 func TestPeopleSurviveFaults(t *testing.T) {
 	t.Parallel()
-	const persons = 150
-	o := sqlSite("", strings.Replace(hospital.HistoriesPolicy, "# The policy of the tables of histories.\n", "", 1))
+	h := &histories{persons: 150}
+	h.survive(t, "updates: immediate", *peopleFaults, h.agree)
+}
+
+// TestGuardedPeopleSurviveFaults does so with guarded updates: the store follows the source, the joint proof
+// holds, and a row that a client has seen stays as it was for as long as it is published.
+func TestGuardedPeopleSurviveFaults(t *testing.T) {
+	t.Parallel()
+	h := &histories{persons: 300, lineage: "--new-lineage"}
+	h.survive(t, "updates: {mode: guarded, within: 1s, rows: 5, rows_within: 2s}", (*peopleFaults+1)/2, h.agreeGuarded)
+}
+
+func (h *histories) survive(t *testing.T, updates string, number int, agree func(t *testing.T, when string)) {
+	t.Helper()
+	persons := h.persons
+	o := sqlSite("", strings.Replace(strings.Replace(hospital.HistoriesPolicy, "# The policy of the tables of histories.\n", "", 1), "updates: immediate", updates, 1))
 	o.load = func(ctx context.Context, conn *pgx.Conn) error { return hospital.LoadHistories(ctx, conn, persons, 5) }
 	o.server = ownServer(t, pgserver.Options{Durable: true})
 	s := newSite(t, o)
 	s.kproxy(t, "setup").must(t)
 	p := s.serve(t)
-	h := &histories{site: s, rng: rand.New(rand.NewPCG(*peopleSeed, 1)), persons: persons}
+	h.site, h.rng = s, rand.New(rand.NewPCG(*peopleSeed, 1))
 	faults := h.faults(t)
-	h.agree(t, "at first")
-	for run := range *peopleFaults {
+	agree(t, "at first")
+	for run := range number {
 		fault := faults[h.rng.IntN(len(faults))]
 		if run < len(faults) {
 			fault = faults[run]
@@ -58,7 +72,7 @@ func TestPeopleSurviveFaults(t *testing.T) {
 				t.Errorf("run %d, %s: %v", run, fault.name, err)
 			}
 		}
-		h.agree(t, fmt.Sprintf("after run %d, %s", run, fault.name))
+		agree(t, fmt.Sprintf("after run %d, %s", run, fault.name))
 		if t.Failed() {
 			return
 		}
@@ -66,7 +80,7 @@ func TestPeopleSurviveFaults(t *testing.T) {
 	if h.transactions == 0 || h.states == 0 {
 		t.Errorf("%d transactions were committed, and %d states seen", h.transactions, h.states)
 	}
-	t.Logf("%d faults, %d transactions, %d states", *peopleFaults, h.transactions, h.states)
+	t.Logf("%d faults, %d transactions, %d states", number, h.transactions, h.states)
 }
 
 // histories changes the tables of internal/hospital and compares what is published with them.
@@ -76,6 +90,10 @@ type histories struct {
 	persons              int
 	next                 int64 // keys that no row has had
 	transactions, states int
+
+	lineage string           // what rebuild is told, where updates are guarded
+	seen    map[int64]string // stays, by their pseudonyms
+	release string           // in which they were seen
 }
 
 type fault struct {
@@ -113,7 +131,11 @@ func (h *histories) faults(t *testing.T) []fault {
 		{"restart of the server", crash(restartServer)},
 		{"crash of the server", crash(crashServer)},
 		{"all tables are made anew", func(t *testing.T, p *process) *process {
-			h.kproxy(t, "rebuild", "public.stays", "--no-wait").must(t)
+			if h.lineage != "" {
+				h.kproxy(t, "rebuild", "public.stays", "--no-wait", h.lineage).must(t)
+			} else {
+				h.kproxy(t, "rebuild", "public.stays", "--no-wait").must(t)
+			}
 			time.Sleep(time.Duration(h.rng.IntN(600)) * time.Millisecond)
 			return p
 		}},
@@ -191,9 +213,74 @@ func (h *histories) agree(t *testing.T, when string) {
 	}
 }
 
+// agreeGuarded waits until the store has all that the source has, and compares the stays that are published
+// with those that were.
+func (h *histories) agreeGuarded(t *testing.T, when string) {
+	t.Helper()
+	conn := connect(t, h.admin)
+	defer conn.Close(t.Context())
+	stored := func(kind, table string) (name string) {
+		sql := fmt.Sprintf("SELECT format('kproxy_store.%s_%%s', generation) FROM kproxy_store.generation WHERE table_name = '%s'", kind, table)
+		if err := conn.QueryRow(t.Context(), sql).Scan(&name); err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		return name
+	}
+	const keys = "person_id|stay_id, person_id, admission_date|stay_id, position|prescription_id, stay_id|lab_id, stay_id"
+	for i, table := range []string{"persons", "stays", "diagnoses", "prescriptions", "labs"} {
+		columns := strings.Split(keys, "|")[i] + ", " + unchangedColumns[table]
+		eventually(t, when+", the store has "+table+" as the source has", func() bool {
+			source, store := "SELECT "+columns+" FROM "+table, "SELECT "+columns+" FROM "+stored("records", table)
+			var different int64
+			err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM ((%[1]s EXCEPT ALL %[2]s) UNION ALL (%[2]s EXCEPT ALL %[1]s)) a", source, store)).Scan(&different)
+			return err == nil && different == 0 && h.shown(t)
+		})
+	}
+	if o := h.kproxy(t, "verify"); o.code != 0 {
+		t.Errorf("%s, verify ended with %d:\n%s%s", when, o.code, o.stdout, o.stderr)
+	}
+	h.follow(t, conn, stored("release", "stays"), when)
+}
+
+// shown reports whether readers have what is in the store of all tables.
+func (h *histories) shown(t *testing.T) bool {
+	t.Helper()
+	return !slices.ContainsFunc(h.status(t), func(of historiesStatus) bool { return of.State != "published" })
+}
+
+// follow compares the stays that are published with those that were, in the same lineage.
+func (h *histories) follow(t *testing.T, conn *pgx.Conn, release, when string) {
+	t.Helper()
+	if release != h.release {
+		h.release, h.seen = release, make(map[int64]string)
+	}
+	rows, err := conn.Query(t.Context(), `SELECT stay_id, (to_jsonb(s) - 'kproxy_weight')::text FROM "kproxy_release_public".stays s WHERE stay_id IS NOT NULL`)
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
+	}
+	var key int64
+	var text string
+	n := 0
+	_, err = pgx.ForEachRow(rows, []any{&key, &text}, func() error {
+		if before, seen := h.seen[key]; seen && before != text {
+			t.Errorf("%s, a stay is %s, and was %s", when, text, before)
+		}
+		h.seen[key] = text
+		n++
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
+	}
+	if n < 2*h.persons {
+		t.Errorf("%s, %d stays of %d persons have keys", when, n, h.persons)
+	}
+}
+
 type historiesStatus struct {
 	Table    string `json:"table"`
 	Withheld int64  `json:"withheld"`
+	State    string `json:"state"`
 }
 
 func (h *histories) status(t *testing.T) []historiesStatus {

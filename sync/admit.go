@@ -28,7 +28,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	t.definition.bound = bound
 	kind := publishAfresh
 	switch {
-	case !fits && g.updates == catalog.Guarded.String() && g.asked != askRebuild:
+	case g.updates == catalog.Guarded.String() && g.asked != askRebuild && !s.consented[t.group] && (!fits || s.endsLineage(t, g)):
 		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	case t.group != nil && s.afresh[t.group]:
 	case fits:
@@ -46,6 +46,12 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	status.Preparing = true
 	s.syncer.setTable(t.layout.name(), status)
 	return nil
+}
+
+// endsLineage reports whether a linked table would be published afresh though readers have seen of it
+// what guarded updates have shown.
+func (s *session) endsLineage(t *table, g generation) bool {
+	return t.group != nil && s.afresh[t.group] && g.shows == 0
 }
 
 // leave leaves a linked table as it is, since all of its group have to be published afresh and one

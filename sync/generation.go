@@ -103,8 +103,9 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 // forgetDeparted deletes the hashes of deleted records of a table's generation, which is replaced
 // or dropped.
 func forgetDeparted(ctx context.Context, on executor, name catalog.Name, next int64) error {
-	_, err := on.Exec(ctx, `DELETE FROM kproxy_store.departed WHERE generation = $3
-		OR generation = (SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2)`, name.Schema, name.Relation, next)
+	_, err := on.Exec(ctx, `WITH made AS (SELECT $3::bigint AS generation UNION SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2),
+		vanished AS (DELETE FROM kproxy_store.vanished USING made WHERE vanished.generation = made.generation)
+		DELETE FROM kproxy_store.departed USING made WHERE departed.generation = made.generation`, name.Schema, name.Relation, next)
 	if err != nil {
 		return fmt.Errorf("forgetting who has left %s: %w", name, err)
 	}

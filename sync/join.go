@@ -49,6 +49,9 @@ func (j *joiner) fail(ctx context.Context, n *preparedTable) error {
 	if !errors.As(n.err, &halt) {
 		halt = &TableError{Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)}
 	}
+	if n.job.spoilsGroup() {
+		return halt
+	}
 	if err := j.session.haltUnreadable(ctx, halt); err != nil {
 		return err
 	}

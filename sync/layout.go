@@ -45,7 +45,7 @@ func (t *layout) layOut() {
 		t.sensitive = append(t.sensitive, t.columns.index(s.Column))
 	}
 	t.subject = t.columns.index(t.publication.Policy.Subject)
-	if t.isGuarded() {
+	if t.isGuarded() && !t.isLinked() {
 		for _, c := range t.publication.Columns {
 			if c.Part == catalog.Copy {
 				t.copied = append(t.copied, t.columns.index(c.Source))

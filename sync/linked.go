@@ -23,17 +23,21 @@ type linked struct {
 	part      *part
 	group     *linkedGroup
 	number    int
-	share     *people.TableChanges // nil where nothing was settled
+	share     *people.GuardedTable // nil where nothing was settled
 	whole     bool                 // the share is all that is published
 	published int
 	buffer    coded // for one record after the other, where there are many
+}
+
+func linkedOf(t *table) *linked {
+	return &linked{t: t, part: t.parts[0], group: t.group, number: t.layout.number(), buffer: t.layout.newCoded()}
 }
 
 func newLinked(t *table) (*linked, error) {
 	if t.group == nil {
 		return nil, internal(errors.New("a linked table has no group"))
 	}
-	s := &linked{t: t, part: t.parts[0], group: t.group, number: t.layout.number(), buffer: t.layout.newCoded()}
+	s := linkedOf(t)
 	return s, s.group.change(func(m *people.Maintained) error { return m.Truncate(s.number) })
 }
 
@@ -67,14 +71,19 @@ func (s *linked) truncate() {
 func (s *linked) row(id incremental.RecordID) (row coded) {
 	_ = s.group.change(func(m *people.Maintained) error {
 		r, _ := m.Row(s.number, id)
-		row = coded{cells: slices.Clone(r.Cells), sensitive: slices.Clone(r.Sensitive), kin: kin{own: r.Key, of: r.Of, window: r.Window}}
+		row = codedPerson(r)
 		return nil
 	})
 	return row
 }
 
-func (s *linked) settle(ctx context.Context, _ time.Time) (err error) {
-	if s.share, err = s.group.settle(ctx, s.number); err != nil || s.share == nil {
+// codedPerson is a row of the group's, until it changes.
+func codedPerson(r people.Row) coded {
+	return coded{cells: slices.Clone(r.Cells), sensitive: slices.Clone(r.Sensitive), kin: kin{own: r.Key, of: r.Of, window: r.Window}}
+}
+
+func (s *linked) settle(ctx context.Context, now time.Time) (err error) {
+	if s.share, err = s.group.settle(ctx, s.number, now); err != nil || s.share == nil {
 		return err
 	}
 	if s.whole = s.group.whole; s.whole {
@@ -197,7 +206,7 @@ func (s *linked) writeRelease(to *statements) {
 	if s.whole {
 		to.Queue("DELETE FROM " + release)
 	} else {
-		s.deleteRows(to)
+		s.deleteRows(to, func(delete string) string { return delete })
 	}
 	rows := s.newRows()
 	for chunk := range slices.Chunk(rows, writeChunk) {
@@ -210,11 +219,12 @@ func (s *linked) writeRelease(to *statements) {
 }
 
 // deleteRows deletes what is gone: of the root by the rows' numbers, of other tables by the key that each
-// row shows of what it belongs to, which those in the pool do not.
-func (s *linked) deleteRows(to *statements) {
+// row shows of what it belongs to, which those in the pool do not. The statements are sent as with makes
+// them.
+func (s *linked) deleteRows(to *statements, with func(delete string) string) {
 	if s.number == people.Root {
 		for gone := range slices.Chunk(s.share.Gone, writeChunk) {
-			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", s.t.release.releaseTable(), catalog.RowColumn), recordNumbers(gone))
+			to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l WHERE l.%s = ANY($1)", s.t.release.releaseTable(), catalog.RowColumn)), recordNumbers(gone))
 		}
 		return
 	}
@@ -228,13 +238,13 @@ func (s *linked) deleteRows(to *statements) {
 	}
 	without := s.links(func(_ catalog.PublishedColumn, name string) string { return name + " IS NULL" })
 	for gone := range slices.Chunk(pooled, writeChunk) {
-		to.Queue(fmt.Sprintf("DELETE FROM %s AS l WHERE %s AND l.%s = ANY($1)", s.t.release.releaseTable(), without, catalog.RowColumn), numbers(gone))
+		to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l WHERE %s AND l.%s = ANY($1)", s.t.release.releaseTable(), without, catalog.RowColumn)), numbers(gone))
 	}
-	with := s.links(func(c catalog.PublishedColumn, name string) string { return name + " = " + s.pseudonym(c) })
+	same := s.links(func(c catalog.PublishedColumn, name string) string { return name + " = " + s.pseudonym(c) })
 	for len(keyed) > 0 {
 		n := min(writeChunk, len(keyed))
-		to.Queue(fmt.Sprintf("DELETE FROM %s AS l USING unnest($1::bigint[], $2::bigint[]) AS c0(parent, record) WHERE %s AND l.%s = c0.record",
-			s.t.release.releaseTable(), with, catalog.RowColumn), numbers(keys[:n]), numbers(keyed[:n]))
+		to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l USING unnest($1::bigint[], $2::bigint[]) AS c0(parent, record) WHERE %s AND l.%s = c0.record",
+			s.t.release.releaseTable(), same, catalog.RowColumn)), numbers(keys[:n]), numbers(keyed[:n]))
 		keys, keyed = keys[n:], keyed[n:]
 	}
 }

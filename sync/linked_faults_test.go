@@ -22,8 +22,31 @@ func (h *hospital) seen() (text string) {
 // readers have all tables of one moment, and in the end all that was committed.
 func TestLinkedTablesSurvive(t *testing.T) {
 	t.Parallel()
-	const patients = 100
-	h := newHospital(t, pgtest.Shared(t), "1/1y:2", patients)
+	h := newHospital(t, pgtest.Shared(t), "1/1y:2", faultyPatients)
+	h.survive(func() { h.judge() })
+}
+
+// TestLinkedGuardedSurvives: so do guarded ones, of which readers see whole groups go and come.
+func TestLinkedGuardedSurvives(t *testing.T) {
+	t.Parallel()
+	h := guardedHospital(t, "1/1y:2", faultyPatients)
+	var seen map[string]shownTable
+	generation := 0
+	h.survive(func() {
+		h.checkRelease()
+		if now := h.generationOf("drugs"); now != generation { // which the operator has asked for
+			generation, seen = now, h.versions()
+			return
+		}
+		seen = h.follows(seen)
+	})
+}
+
+const faultyPatients = 100
+
+func (h *hospital) survive(judge func()) {
+	const patients = faultyPatients
+	t := h.t
 	s, stop := h.run()
 	h.inStep(s)
 	some := func() {
@@ -43,6 +66,18 @@ func TestLinkedTablesSurvive(t *testing.T) {
 			if err := stop(); err != nil {
 				t.Fatal(err)
 			}
+			some()
+			s, stop = h.run()
+		},
+		"the slot is gone": func() {
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+			some()
+			await(t, "the slot is dropped", func() bool {
+				_, err := h.source.Exec(t.Context(), "SELECT pg_drop_replication_slot($1)", h.config.Slot)
+				return err == nil // the server may not have noticed yet that the process has ended
+			})
 			some()
 			s, stop = h.run()
 		},
@@ -89,6 +124,6 @@ func TestLinkedTablesSurvive(t *testing.T) {
 			return s.Status().State == Streaming
 		})
 		h.inStep(s)
-		h.judge()
+		judge()
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	gosync "sync"
 	"time"
 
@@ -35,7 +37,12 @@ type linkedGroup struct {
 	attributes map[int][]anonymizer.Attribute
 
 	mu         gosync.Mutex
-	maintained *people.Maintained
+	maintained *people.Maintained // nil where updates are guarded
+	guarded    *people.Guarded    // else
+
+	stored   map[int]generation // what the store has of each table, where updates are guarded
+	restored bool               // the store's release was taken over
+	made     map[int]int64      // the generation of each table in memory
 
 	pseudonyms map[int]*pseudonyms
 	exhausted  error
@@ -43,7 +50,7 @@ type linkedGroup struct {
 	ready      bool                         // and up to one commit
 	settled    bool                         // it was settled in this session
 	whole      bool                         // the last settling was the first, of all that is published
-	shares     map[int]*people.TableChanges // of what was settled last, by table
+	shares     map[int]*people.GuardedTable // of what was settled last, by table
 	progress   func(done, total int)
 }
 
@@ -51,7 +58,7 @@ type linkedGroup struct {
 func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, error) {
 	g := &linkedGroup{
 		people: of, values: make(map[int][]*privacy.Dictionary), attributes: make(map[int][]anonymizer.Attribute),
-		pseudonyms: make(map[int]*pseudonyms), progress: func(int, int) {},
+		pseudonyms: make(map[int]*pseudonyms), made: make(map[int]int64), progress: func(int, int) {},
 	}
 	schemas, shape := make([]privacy.Schema, len(of.Tables)), people.Shape{}
 	root, err := g.addTable(people.Root)
@@ -79,14 +86,21 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 	if _, err := crand.Read(secret[:]); err != nil {
 		return nil, fmt.Errorf("drawing a secret: %w", err)
 	}
-	g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), people.MaintainedOptions{
+	options := people.MaintainedOptions{
 		Method: method, Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: g.pseudonym,
 		Progress: func(done, total int) {
 			if !g.settled { // later changes are not the publication
 				g.progress(done, total)
 			}
 		},
-	})
+	}
+	if u := of.Root.Policy.Updates; u.Mode == catalog.Guarded {
+		g.guarded, err = people.NewGuarded(shape, constraints, of.People.Knows.Granted(), people.GuardedOptions{
+			MaintainedOptions: options, Batch: u.Batch, Within: u.Within, Rows: u.Rows, RowsWithin: u.RowsWithin,
+		})
+		return g, err
+	}
+	g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), options)
 	return g, err
 }
 
@@ -131,6 +145,13 @@ func (t *table) join(g *linkedGroup) {
 	}
 }
 
+// guard reads or changes the rows of a guarded release.
+func (g *linkedGroup) guard(do func(*people.Guarded) error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return do(g.guarded)
+}
+
 // change changes the release's rows.
 func (g *linkedGroup) change(do func(*people.Maintained) error) error {
 	g.mu.Lock()
@@ -139,15 +160,19 @@ func (g *linkedGroup) change(do func(*people.Maintained) error) error {
 }
 
 // settle settles all tables, unless their share of the last settling is still there, and
-// takes the share of one. There is none before all tables are ready.
-func (g *linkedGroup) settle(ctx context.Context, table int) (*people.TableChanges, error) {
+// takes the share of one. Before all tables are ready, nothing is published.
+func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*people.GuardedTable, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ready && g.guarded != nil {
+		noted := g.guarded.Note(table)
+		return &noted, nil
+	}
 	if !g.ready {
 		return nil, nil
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.shares[table] == nil {
-		changes, err := g.maintained.Settle(ctx)
+		shares, err := g.publish(ctx, now)
 		if duplicate := (*people.DuplicateKeyError)(nil); errors.As(err, &duplicate) {
 			return nil, &TableError{
 				Table: g.people.Of(duplicate.Table).Policy.Table, What: "two of its rows have the same key of people",
@@ -157,15 +182,36 @@ func (g *linkedGroup) settle(ctx context.Context, table int) (*people.TableChang
 		if err != nil || g.exhausted != nil {
 			return nil, errors.Join(err, g.exhausted)
 		}
-		g.whole, g.settled = !g.settled, true
-		g.shares = map[int]*people.TableChanges{people.Root: &changes.Root}
-		for i := range changes.Tables {
-			g.shares[i] = &changes.Tables[i]
-		}
+		g.whole, g.settled, g.shares = !g.settled && !g.restored, true, shares
 	}
 	share := g.shares[table]
 	delete(g.shares, table)
 	return share, nil
+}
+
+// publish brings the release up to date, and returns what has changed of each table.
+func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*people.GuardedTable, error) {
+	shares := make(map[int]*people.GuardedTable)
+	if g.guarded != nil {
+		changes, err := g.guarded.Publish(ctx, now)
+		if err != nil {
+			return nil, err
+		}
+		shares[people.Root] = &changes.Root
+		for i := range changes.Tables {
+			shares[i] = &changes.Tables[i]
+		}
+		return shares, nil
+	}
+	changes, err := g.maintained.Settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shares[people.Root] = &people.GuardedTable{TableChanges: changes.Root}
+	for i, c := range changes.Tables {
+		shares[i] = &people.GuardedTable{TableChanges: c}
+	}
+	return shares, nil
 }
 
 // prepare finds out which groups are ready at a commit, and has all tables of one written
@@ -242,17 +288,26 @@ func (s *session) group(members map[int]*table) error {
 // to be: readers must not see some of its tables as they were before, and others as they are.
 func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGroup]bool {
 	afresh, shows := make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
+	s.consented = make(map[*linkedGroup]bool)
 	s.blocked = make(map[*linkedGroup]bool)
 	for i, t := range s.policy {
 		if t.group == nil {
 			continue
 		}
 		g, known := found[t.layout.name()]
+		if t.group.stored == nil {
+			t.group.stored = make(map[int]generation)
+		}
+		t.group.stored[t.layout.number()] = g
+		if g.asked == askRebuild {
+			s.consented[t.group] = true
+		}
 		if g.staysHalted(t.layout.fits(g), s.syncer.retryHalted()) {
 			s.blocked[t.group] = true
 		}
 		first := !slices.ContainsFunc(s.policy[:i], func(of *table) bool { return of.group == t.group })
-		if !known || !t.layout.fits(g) || g.asked == askRebuild || g.noted == askRebuild || !first && shows[t.group] != (g.shows == 0) {
+		unseen := t.layout.isGuarded() && g.shows != 0 // of which readers have seen nothing
+		if !known || unseen || !t.layout.fits(g) || g.asked == askRebuild || g.noted == askRebuild || !first && shows[t.group] != (g.shows == 0) {
 			afresh[t.group] = true
 		}
 		shows[t.group] = g.shows == 0
@@ -268,6 +323,24 @@ func (t *table) waits(upTo pglogrepl.LSN) bool {
 	}
 	return t.release.showAt != 0 && t.release.showAt <= upTo && time.Since(t.release.postponed) >= postponement ||
 		t.group != nil && !t.group.settled
+}
+
+// generations lists those of the tables in memory.
+func (g *linkedGroup) generations() string {
+	var list []string
+	for _, number := range g.numbers() {
+		list = append(list, strconv.FormatInt(g.made[number], 10))
+	}
+	return strings.Join(list, ", ")
+}
+
+// numbers are those of the group's tables, the root first.
+func (g *linkedGroup) numbers() []int {
+	numbers := []int{people.Root}
+	for i := range g.people.Tables {
+		numbers = append(numbers, i)
+	}
+	return numbers
 }
 
 // size is the number of the group's tables.

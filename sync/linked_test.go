@@ -55,18 +55,25 @@ func hospitalPeople(knows string) (catalog.People, catalog.Policy) {
 // hospital is a bench of linked tables.
 type hospital struct {
 	*bench
-	knows  string
-	random *rand.Rand
+	knows   string
+	updates catalog.Updates
+	bounds  []privacy.Spec // beside k
+	random  *rand.Rand
 }
 
 func newHospital(t *testing.T, server *pgserver.Server, knows string, patients int) *hospital {
+	t.Helper()
+	return newHospitalWith(t, server, knows, catalog.Updates{Mode: catalog.Immediate}, patients)
+}
+
+func newHospitalWith(t *testing.T, server *pgserver.Server, knows string, updates catalog.Updates, patients int, bounds ...privacy.Spec) *hospital {
 	t.Helper()
 	_, policy := hospitalPeople(knows)
 	for i := range policy.Tables { // which provide wants to be whole
 		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Immediate}
 		policy.Tables[i].Constraints = []privacy.Spec{{Model: privacy.K, K: testK}}
 	}
-	h := &hospital{bench: newBenchOf(t, server, sourceHospital, policy), knows: knows, random: rand.New(rand.NewPCG(7, uint64(len(knows))))}
+	h := &hospital{bench: newBenchOf(t, server, sourceHospital, policy), knows: knows, updates: updates, bounds: bounds, random: rand.New(rand.NewPCG(7, uint64(len(knows))))}
 	h.config.Tables = h.linkedPublications(h.config.Reader)
 	for id := range patients {
 		h.patient(id)
@@ -81,8 +88,10 @@ func (h *hospital) linkedPublications(reader string) []catalog.Publication {
 		h.t.Fatal(err)
 	}
 	people, policy := hospitalPeople(h.knows)
+	people.Constraints = append(people.Constraints, h.bounds...)
 	policies, byName := make(map[catalog.Name]catalog.TablePolicy), make(map[catalog.Name]catalog.Relation)
 	for _, t := range policy.Tables {
+		t.Updates = h.updates
 		policies[t.Table] = t
 	}
 	for _, r := range relations {

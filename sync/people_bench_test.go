@@ -39,18 +39,35 @@ func BenchmarkPeople(b *testing.B) {
 	for _, persons := range []int{2_000, 20_000} {
 		b.Run(fmt.Sprintf("persons=%d", persons), func(b *testing.B) {
 			for b.Loop() {
-				livePeople(b, persons)
+				livePeople(b, persons, catalog.Updates{Mode: catalog.Immediate}, peopleLoads)
 			}
 		})
 	}
 }
 
+// BenchmarkGuardedPeople is BenchmarkPeople with guarded updates, of which a change replaces nothing:
+//
+//	go test ./sync -run xxx -bench 'GuardedPeople/persons=20000$' -benchtime 1x -timeout 1h
+func BenchmarkGuardedPeople(b *testing.B) {
+	for _, persons := range []int{2_000, 20_000} {
+		b.Run(fmt.Sprintf("persons=%d", persons), func(b *testing.B) {
+			for b.Loop() {
+				livePeople(b, persons, catalog.Updates{Mode: catalog.Guarded, Batch: 1000, Within: 5 * time.Second, RowsWithin: 10 * time.Second}, guardedLoads)
+			}
+		})
+	}
+}
+
+var guardedLoads = []peopleLoad{{"mixed-100", 0, 100}, {"mixed-500", 0, 500}, {"mixed-2000", 0, 2000}}
+
 // peopleLoads are changes at a rate, each for peopleLast. Changes are those that historyChanges numbers
 // from least on.
-var peopleLoads = []struct {
+var peopleLoads = []peopleLoad{{"unknown-500", 7, 500}, {"unknown-2000", 7, 2000}, {"mixed-25", 0, 25}, {"mixed-50", 0, 50}, {"mixed-100", 0, 100}}
+
+type peopleLoad struct {
 	name        string
 	least, rate int
-}{{"unknown-500", 7, 500}, {"unknown-2000", 7, 2000}, {"mixed-25", 0, 25}, {"mixed-50", 0, 50}, {"mixed-100", 0, 100}}
+}
 
 const peopleLast = 20 * time.Second
 
@@ -64,9 +81,9 @@ type histories struct {
 	config  Config
 }
 
-func livePeople(b *testing.B, persons int) {
+func livePeople(b *testing.B, persons int, updates catalog.Updates, loads []peopleLoad) {
 	b.Helper()
-	h := newHistories(b, publicationServer(b), persons)
+	h := newHistories(b, publicationServer(b), persons, updates)
 	before, began, used, served := heap(), time.Now(), userTime(), h.serverTime()
 	s, stop := publishing(b, h.config)
 	defer stop()
@@ -82,7 +99,7 @@ func livePeople(b *testing.B, persons int) {
 	b.ReportMetric(float64(h.rows), "rows")
 	b.ReportMetric(perRow(heap()-before, h.rows), "heap-B/row")
 	h.verify()
-	for _, load := range peopleLoads {
+	for _, load := range loads {
 		h.follow(s, load.name, load.least, load.rate)
 	}
 	runtime.KeepAlive(s)
@@ -106,7 +123,7 @@ func (h *histories) verify() {
 
 // newHistories fills a database with persons, each with the rows of about three of the
 // generator's.
-func newHistories(b *testing.B, server *pgserver.Server, persons int) *histories {
+func newHistories(b *testing.B, server *pgserver.Server, persons int, updates catalog.Updates) *histories {
 	b.Helper()
 	h := &histories{b: b, persons: persons}
 	var err error
@@ -139,6 +156,7 @@ func newHistories(b *testing.B, server *pgserver.Server, persons int) *histories
 	h.config = Config{Owner: owner, Reader: "bench_reader", Publication: "kproxy", Slot: "bench", Seed: 1, Logger: slog.New(slog.DiscardHandler)}
 	policies, byName := make(map[catalog.Name]catalog.TablePolicy), make(map[catalog.Name]catalog.Relation)
 	for _, t := range policy.Tables {
+		t.Updates = updates
 		policies[t.Table] = t
 	}
 	for _, r := range relations {

@@ -5,13 +5,17 @@ import (
 	"crypto/cipher"
 	crand "crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
+
+	"github.com/kproxy/kproxy/anonymizer/people"
 )
 
 // pseudonyms numbers the rows of a table by a secret permutation: no two numbers are the
 // same, and none tells of another one, or of when it was given. The permutation is a Feistel
 // network with rounds of AES, walked until it is in range (Black and Rogaway 2002).
 type pseudonyms struct {
+	key    [16]byte
 	secret cipher.Block
 	half   uint // bits of each half
 	limit  uint64
@@ -27,7 +31,37 @@ func newPseudonyms(bits int) (*pseudonyms, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing a secret: %w", err)
 	}
-	return &pseudonyms{secret: secret, half: uint(bits+1) / 2, limit: 1 << bits}, nil
+	return &pseudonyms{key: key, secret: secret, half: uint(bits+1) / 2, limit: 1 << bits}, nil
+}
+
+// state is what resume goes on from.
+func (p *pseudonyms) state() []byte { return binary.LittleEndian.AppendUint64(p.key[:], p.given) }
+
+// resume goes on where another one stood, so that no number is given twice.
+func (p *pseudonyms) resume(state []byte) error {
+	if len(state) != len(p.key)+8 {
+		return errors.New("what pseudonyms are made of is not in the store")
+	}
+	secret, err := aes.NewCipher(state[:len(p.key)])
+	if err != nil {
+		return fmt.Errorf("taking over a secret: %w", err)
+	}
+	p.key, p.secret, p.given = [16]byte(state), secret, binary.LittleEndian.Uint64(state[len(p.key):])
+	return nil
+}
+
+// sealed is a key as the store has it of who has left: only with the secret, which the store has
+// elsewhere, can guessed keys be tested.
+func (p *pseudonyms) sealed(key people.Key) []byte {
+	var block people.Key
+	p.secret.Encrypt(block[:], key[:])
+	return block[:]
+}
+
+// unsealed is the key of sealed.
+func (p *pseudonyms) unsealed(block people.Key) (key people.Key) {
+	p.secret.Decrypt(key[:], block[:])
+	return key
 }
 
 // next is a further pseudonym, between 1 and 2^bits - 1. All of them are given once; the

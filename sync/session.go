@@ -52,6 +52,8 @@ type session struct {
 	jobs    []job                 // to be done beside the stream
 	afresh  map[*linkedGroup]bool // whose tables are published afresh, all of them
 	blocked map[*linkedGroup]bool // of which a table stays halted
+	// consented are the groups of which the operator has asked for a table to be rebuilt.
+	consented map[*linkedGroup]bool
 
 	loggedRefusal string        // as the log was told last
 	position      pglogrepl.LSN // of the store: every applied table has at least that

@@ -50,6 +50,10 @@ type job struct {
 	group       *linkedGroup
 }
 
+// spoilsGroup reports whether a failure leaves a part of a difference in the memory of a group whose
+// release goes on: the session has to begin anew.
+func (j *job) spoilsGroup() bool { return j.group != nil && j.group.guarded != nil }
+
 // preparedTable is a table at a position of the stream, where it joins.
 type preparedTable struct {
 	job   job
@@ -93,7 +97,7 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 	n := &preparedTable{job: j}
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		n.err = guard(w.syncer.config.Logger, func() error { return w.prepareOnce(ctx, n) })
-		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
+		if n.err == nil || ctx.Err() != nil || !transient(n.err) || j.spoilsGroup() {
 			return n
 		}
 		if errors.Is(n.err, errMostDiffers) {

@@ -32,6 +32,7 @@ type Guarded struct {
 	renewed  map[*timeframe]struct{} // with rows that were not ready at the last Publish
 	pools    []map[int32]struct{}    // of each table: slots that wait to be pooled
 	touched  map[place]struct{}      // rows whose Place may have changed
+	tallies  []tally                 // of each table, the root's first
 	changes  *GuardedChanges
 	begun    bool // the first batch of persons has been tried, or was empty
 }
@@ -82,7 +83,7 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 		g.tables[i].keepsKeys = true
 		g.pools = append(g.pools, make(map[int32]struct{}))
 	}
-	g.root.keepsKeys = true
+	g.root.keepsKeys, g.tallies = true, make([]tally, 1+len(g.tables))
 	g.shown = newShown(&g.source, valued, max(1, o.FirstCell))
 	least := g.classSize()
 	if valued && o.Least == 0 {
@@ -254,6 +255,7 @@ func (g *Guarded) Delete(table int, id incremental.RecordID, now time.Time) erro
 		g.persons.remove(place{Root, slot})
 	}
 	delete(g.touched, place{table, slot})
+	g.count(place{table, slot}, countsNot)
 	g.passOn(table, key, t.remove(slot), now)
 	return nil
 }

@@ -65,6 +65,7 @@ func (c *GuardedChanges) of(table int) *GuardedTable {
 // takeChanges returns the changes and forgets them.
 func (g *Guarded) takeChanges() *GuardedChanges {
 	changes := g.changes
+	g.recount()
 	for at := range g.touched {
 		of := changes.of(at.table)
 		of.Moved = append(of.Moved, g.relation(at.table).ids[at.slot])
@@ -77,6 +78,22 @@ func (g *Guarded) takeChanges() *GuardedChanges {
 	}
 	g.changes, g.touched = newGuardedChanges(len(g.tables)), make(map[place]struct{})
 	return changes
+}
+
+// Note returns what a store has to know of a table's changes if nothing is to be published yet:
+// the rows whose Place may be another one, and those that have become ghosts.
+func (g *Guarded) Note(table int) (noted GuardedTable) {
+	g.recount()
+	for at := range g.touched {
+		if at.table == table {
+			noted.Moved = append(noted.Moved, g.relation(table).ids[at.slot])
+			delete(g.touched, at)
+		}
+	}
+	slices.Sort(noted.Moved)
+	of := g.changes.of(table)
+	noted.Left, of.Left = latest(of.Left), nil
+	return noted
 }
 
 // byGone orders the rows that vanish, with what they belonged to.
@@ -110,6 +127,8 @@ type Place struct {
 	// Row is the published row that stands for it, by the ID of the record that this was
 	// published for; 0 for none.
 	Row incremental.RecordID
+	// Cell is that of the published row; a Restoring does not need it.
+	Cell int64
 	// Since is when the row began to wait; zero where it does not, as below persons who
 	// are not published.
 	Since time.Time
@@ -126,7 +145,7 @@ func (g *Guarded) Place(table int, id incremental.RecordID) (p Place) {
 		return p
 	}
 	if at := shown.bySlot[slot]; at != none {
-		p.Row, p.Stale = shown.rows[at].id, shown.rows[at].stale
+		p.Row, p.Cell, p.Stale = shown.rows[at].id, shown.rows[at].cell.id, shown.rows[at].stale
 	}
 	queue := &g.rows
 	if table == Root {
@@ -143,45 +162,6 @@ func (g *Guarded) NextCell() int64 { return g.shown.nextCell }
 // KeepsVanished reports whether a store has to keep the rows of a class that have vanished, as
 // their values count, until the root rows of the class vanish.
 func (g *Guarded) KeepsVanished() bool { return g.shown.valued }
-
-// Freshness tells how far the publication of a table is behind its rows. It is for the
-// operator: that one more row waits would tell a reader of it.
-type Freshness struct {
-	Waiting  int // rows that were never published; without those below persons who are not
-	Pooling  int // those of them that wait for others without keys
-	Withheld int // rows that are not published for good
-	Stale    int // rows that are published as they were
-	Ghosts   int // published rows that stand for nobody
-	Rows     int // published rows
-}
-
-// Freshness counts. It takes time for each row.
-func (g *Guarded) Freshness(table int) (f Freshness) {
-	t, shown := g.relation(table), g.shown.of(table)
-	for slot, id := range t.ids {
-		switch {
-		case id == 0:
-		case t.state[slot] == waits:
-			f.Waiting++
-		case t.state[slot] == pooledUnset:
-			f.Waiting, f.Pooling = f.Waiting+1, f.Pooling+1
-		case t.state[slot] == refused:
-			f.Withheld++
-		case t.state[slot].published():
-			f.Rows++
-			if shown.rows[shown.bySlot[slot]].stale {
-				f.Stale++
-			}
-		}
-	}
-	for at := range shown.rows {
-		if r := &shown.rows[at]; r.slot == none && r.cell != nil && !r.cell.vanished {
-			f.Ghosts++
-		}
-	}
-	f.Rows += f.Ghosts
-	return f
-}
 
 // Classes is the number of published classes of persons.
 func (g *Guarded) Classes() int { return len(g.shown.classes) }

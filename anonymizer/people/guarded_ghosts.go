@@ -129,6 +129,7 @@ func (p *publishing) vanishPart(of *part) {
 			p.shown.drop(cell)
 		}
 	}
+	shown.departed -= of.ghosts
 	of.rows, of.ghosts = 0, 0
 	delete(p.shown.dirty, of)
 }
@@ -138,7 +139,8 @@ func (p *publishing) vanishPart(of *part) {
 func (p *publishing) updateWeights() {
 	for _, of := range p.dirtyParts() {
 		p.discount(of)
-		if share := of.share(); share != of.told {
+		// A store keeps a weight as it is published.
+		if share := of.share(); float32(share) != float32(of.told) {
 			of.told = share
 			changes := p.changes.of(of.table)
 			changes.Weights = append(changes.Weights, of.weight())

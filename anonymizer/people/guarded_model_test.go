@@ -38,6 +38,10 @@ func (w *guardedWorld) liveThrough(rounds, changes int) {
 		for range w.random.IntN(1 + changes) {
 			w.change()
 		}
+		if w.random.IntN(12) == 0 {
+			w.note()
+			w.restart()
+		}
 		w.now = w.now.Add(time.Duration(w.random.IntN(80)) * time.Minute)
 		switch w.random.IntN(80) {
 		case 0:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
@@ -104,17 +105,74 @@ func (r *Restoring) End(weights []Weight) error {
 			}
 		}
 	}
-	clear(g.shown.dirty)
 	slices.SortFunc(r.waiting, func(a, b waiting) int { return a.since.Compare(b.since) })
 	for _, w := range r.waiting {
 		if w.table == Root {
 			g.persons.add(w.place, w.since)
 			continue
 		}
+		if !g.belongs(w.place) {
+			r.dismiss(w.place)
+			continue
+		}
 		g.rows.add(w.place, w.since)
 		g.prepare(w.place)
 	}
+	for table, slots := range g.pools {
+		for slot := range slots {
+			if at := (place{table, slot}); !g.belongs(at) {
+				delete(slots, slot)
+				r.dismiss(at)
+			}
+		}
+	}
+	r.expect()
+	r.admit()
+	g.countAll()
 	return nil
+}
+
+// dismiss has a row wait no more whose person has gone since the store was told of it, as its table was
+// not applied when that happened.
+func (r *Restoring) dismiss(at place) {
+	r.of.tables[at.table].state[at.slot] = hidden
+	r.of.touch(at.table, at.slot)
+}
+
+// belongs reports whether a row belongs to a published person.
+func (g *Guarded) belongs(at place) bool {
+	person, _ := g.person(at.table, at.slot)
+	return person != Nobody && g.shown.of(Root).bySlot[person] != none
+}
+
+// admit has the rows below published persons wait that a store has as those of nobody, since what they
+// belong to was changed in a way that the store was not told of.
+func (r *Restoring) admit() {
+	g, now := r.of, time.Time{}
+	if last := len(r.waiting) - 1; last >= 0 {
+		now = r.waiting[last].since
+	}
+	for slot := range g.root.ids {
+		if g.root.ids[slot] != 0 {
+			g.enter(Root, int32(slot), now)
+		}
+	}
+}
+
+// expect has rows that were noted and not published yet take over the ghosts of their keys.
+func (r *Restoring) expect() {
+	g := r.of
+	for table := Root; table < len(g.tables); table++ {
+		t, shown := g.relation(table), g.shown.of(table)
+		if len(shown.ghosts) == 0 {
+			continue
+		}
+		for slot, id := range t.ids {
+			if _, left := shown.ghosts[t.keys.of(int32(slot))]; left && id != 0 && shown.bySlot[slot] == none {
+				g.fresh = append(g.fresh, place{table, int32(slot)})
+			}
+		}
+	}
 }
 
 // table takes over the published rows of a table, whose parents' have been.
@@ -255,6 +313,8 @@ func (r *Restoring) haunt(table int, at int32, key Key) {
 	shown := r.of.shown.of(table)
 	row := &shown.rows[at]
 	row.cell.part.ghosts++
+	r.of.shown.dirty[row.cell.part] = struct{}{} // it may have become one after the last Publish
+	shown.departed++
 	shown.ids[row.id] = at
 	if key != (Key{}) {
 		shown.ghosts[key], shown.keys[at] = at, key

@@ -26,6 +26,8 @@ type shownRows struct {
 	codes  compact.Slab[uint32]           // sensitive values as published, if they count
 	ghosts map[Key]int32                  // rows that a row of the key may take over
 	keys   map[int32]Key                  // of these
+	// departed is how many rows stand for nobody.
+	departed int
 }
 
 // shownRow is a published row.
@@ -189,6 +191,7 @@ func (s *shown) depart(table int, at int32, key Key) (other int32) {
 	r.slot = none
 	t.ids[r.id] = at
 	r.cell.part.ghosts++
+	t.departed++
 	s.dirty[r.cell.part] = struct{}{}
 	other = none
 	if key == (Key{}) {
@@ -220,6 +223,7 @@ func (s *shown) comeBack(table int, at, slot int32) {
 	r.slot, r.stale = slot, true
 	t.bySlot[slot] = at
 	r.cell.part.ghosts--
+	t.departed--
 	s.dirty[r.cell.part] = struct{}{}
 }
 

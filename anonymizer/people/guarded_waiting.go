@@ -84,7 +84,7 @@ func (g *Guarded) touch(table int, slot int32) { g.touched[place{table, slot}] =
 
 // enter has a row wait that belongs to a published person now, and the rows below it.
 func (g *Guarded) enter(table int, slot int32, now time.Time) {
-	if person, _ := g.person(table, slot); person != Nobody && g.shown.of(Root).bySlot[person] != none {
+	if g.belongs(place{table, slot}) {
 		g.enterAll(table, slot, now)
 	}
 }

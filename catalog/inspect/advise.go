@@ -102,14 +102,10 @@ func (a *adviser) parts(constraints []privacy.Spec) []string {
 func (a *adviser) adviseImmediate() {
 	updates := a.publication.Policy.Updates
 	if what := updates.Mode.GivesAway(); what != "" {
-		fix := "write updates: guarded, unless every reader may know that; docs/attack.md has the measurements"
-		if a.publication.Membership != nil {
-			fix = "release the tables apart, with updates: guarded, unless every reader may know that; docs/attack.md has the measurements"
-		}
 		a.report = append(a.report, Finding{
 			Severity: Hint, Code: "updates-immediate", Table: a.publication.Policy.Table,
 			What: fmt.Sprintf("has %v updates: %s", updates.Mode, what),
-			Fix:  fix,
+			Fix:  "write updates: guarded, unless every reader may know that; docs/attack.md has the measurements",
 		})
 	}
 }
@@ -118,7 +114,7 @@ func (a *adviser) adviseImmediate() {
 // wrote.
 func (a *adviser) adviseGuarded(written catalog.TablePolicy) error {
 	policy := a.publication.Policy
-	if policy.Updates.Mode != catalog.Guarded {
+	if policy.Updates.Mode != catalog.Guarded || a.publication.Membership != nil {
 		return nil
 	}
 	if added := policy.Constraints[len(written.Constraints):]; len(added) > 0 {

@@ -34,7 +34,7 @@ With --once, demo runs a scripted tour that checks what it shows, and exits.`,
 	errorsAsJSON(c)
 	flags := c.Flags()
 	flags.BoolVar(&o.Once, "once", false, "run the scripted tour and exit: 0 when everything held, 1 otherwise")
-	flags.BoolVar(&o.Guarded, "guarded", false, "use guarded updates for all single tables, with short waits")
+	flags.BoolVar(&o.Guarded, "guarded", false, "use guarded updates for all tables, with short waits")
 	flags.StringVar(&o.CSV, "csv", "", "publish this CSV `FILE` instead of the hospital (needs --policy)")
 	flags.StringVar(&o.Policy, "policy", "", "policy `FILE` for --csv")
 	flags.IntVar(&o.Persons, "persons", demo.DefaultPersons, "`NUMBER` of persons to generate, with their stays and what belongs to these")

@@ -4,16 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// guardedAmong are the guarded tables among those that are named, or among all where none is.
+// guardedAmong are the guarded tables among those that are named, with those that are released together
+// with them, or among all where none is.
 func guardedAmong(p catalog.Policy, named []catalog.Name) []string {
 	asked := make(map[catalog.Name]bool)
 	for _, name := range named {
 		asked[name] = true
+	}
+	for _, kind := range p.People {
+		if slices.ContainsFunc(kind.Names(), func(name catalog.Name) bool { return asked[name] }) {
+			for _, name := range kind.Names() {
+				asked[name] = true
+			}
+		}
 	}
 	var guarded []string
 	for _, t := range p.Tables {

@@ -17,12 +17,15 @@ func TestGuardedAmong(t *testing.T) {
 		{Table: name("visits")},
 		{Table: name("patients"), Updates: catalog.Updates{Mode: catalog.Guarded}},
 		{Table: name("staff"), Updates: catalog.Updates{Mode: catalog.Guarded}},
-	}}
+		{Table: name("persons"), Updates: catalog.Updates{Mode: catalog.Guarded}},
+		{Table: name("stays"), Updates: catalog.Updates{Mode: catalog.Guarded}},
+	}, People: []catalog.People{{Root: name("persons"), Tables: []catalog.PeopleTable{{Table: name("stays")}}}}}
 	for _, test := range []struct {
 		named []catalog.Name
 		want  []string
 	}{
-		{nil, []string{"public.patients", "public.staff"}},
+		{nil, []string{"public.patients", "public.staff", "public.persons", "public.stays"}},
+		{[]catalog.Name{name("stays")}, []string{"public.persons", "public.stays"}},
 		{[]catalog.Name{name("visits")}, nil},
 		{[]catalog.Name{name("staff"), name("visits")}, []string{"public.staff"}},
 	} {

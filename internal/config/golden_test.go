@@ -134,6 +134,9 @@ func describe(t *testing.T, c *Config) string {
 		if table.Updates != (catalog.Updates{Mode: catalog.Immediate}) || table.Reanonymize != 0 {
 			u := table.Updates
 			fmt.Fprintf(&b, "  updates %v: crowd %d, batch %d, within %v, deadline %v; reanonymize %v\n", u.Mode, u.Crowd, u.Batch, u.Within, u.Deadline, table.Reanonymize)
+			if u.Rows > 0 || u.RowsWithin > 0 {
+				fmt.Fprintf(&b, "  rows %d, rows within %v\n", u.Rows, u.RowsWithin)
+			}
 		}
 		for _, column := range table.Columns {
 			fmt.Fprintf(&b, "  %q at %s: %s", column.Name, c.Locate(table.Table, column.Name), column.Role)

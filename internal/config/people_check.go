@@ -31,7 +31,6 @@ func (d *decoder) checkPeople(tables []table, written []personKind, updates bool
 	var kinds []catalog.People
 	for i := range written {
 		kinds = append(kinds, c.kind(&written[i]))
-		c.updates(&written[i])
 	}
 	for i := range tables {
 		if _, released := c.kinds[tables[i].Table]; !released {
@@ -41,16 +40,9 @@ func (d *decoder) checkPeople(tables []table, written []personKind, updates bool
 	return kinds
 }
 
-// updates refuses what is not built.
-func (c *peopleChecks) updates(k *personKind) {
-	if at := c.at(&k.Updates); at != nil && k.Updates.Mode == catalog.Guarded {
-		c.wrong(at, "updates are guarded, which is not built for several tables", "write updates: immediate, if readers may learn whose rows come, leave or change; or release the tables apart")
-	}
-}
-
 func (c *peopleChecks) kind(k *personKind) catalog.People {
 	p := catalog.People{Kind: k.Kind, Root: k.Root, Key: k.Key, Knows: k.Knows.policy()}
-	if at := c.at(&k.Root); at != nil && k.Root != (catalog.Name{}) && c.claim(k.Root, k.Kind, at) {
+	if at := c.at(&k.Root); at != nil && k.Root != (catalog.Name{}) && c.claim(k.Root, k, at) {
 		c.withoutRoles(k.Root, k.Key)
 		c.method(k)
 	}
@@ -64,7 +56,7 @@ func (c *peopleChecks) kind(k *personKind) catalog.People {
 				"remove it here, and leave the column that refers to another person out of the columns")
 		case byName[t.Table] != nil:
 			c.wrong(key, fmt.Sprintf("table %s stands twice in %s, first on line %d", t.Table, k.Kind, c.keys[byName[t.Table]].Line), "remove one of them")
-		case c.claim(t.Table, k.Kind, key):
+		case c.claim(t.Table, k, key):
 			byName[t.Table] = t
 			c.withoutRoles(t.Table, t.policy().Keys())
 			c.order(k, t)
@@ -90,7 +82,7 @@ func (c *peopleChecks) method(k *personKind) {
 
 // claim takes a table for a kind. It is false where there is no such table, or where it
 // belongs to another kind.
-func (c *peopleChecks) claim(name catalog.Name, kind string, at *yaml.Node) bool {
+func (c *peopleChecks) claim(name catalog.Name, k *personKind, at *yaml.Node) bool {
 	t, known := c.tables[name]
 	if !known {
 		var names []string
@@ -98,16 +90,19 @@ func (c *peopleChecks) claim(name catalog.Name, kind string, at *yaml.Node) bool
 			names = append(names, name.String())
 		}
 		slices.Sort(names)
-		c.wrong(at, fmt.Sprintf("table %s of %s does not stand below tables", name, kind), suggestion(name.String(), names, "write it there, with the roles of its columns; there are"))
+		c.wrong(at, fmt.Sprintf("table %s of %s does not stand below tables", name, k.Kind), suggestion(name.String(), names, "write it there, with the roles of its columns; there are"))
 		return false
 	}
-	if other, taken := c.kinds[name]; taken && other != kind {
+	if other, taken := c.kinds[name]; taken && other != k.Kind {
 		c.wrong(at, fmt.Sprintf("table %s belongs to %s already: its rows would be about two persons, and whoever knows one of them could tell who the other is", name, other),
 			"keep it in one kind, and leave the key of the other out of its columns")
 		return false
 	}
-	c.kinds[name] = kind
-	c.withoutSettings(t, kind)
+	c.kinds[name] = k.Kind
+	c.withoutSettings(t, k.Kind)
+	if k.Updates.Mode == catalog.Guarded {
+		t.policy.Updates = k.Updates.policy()
+	}
 	return true
 }
 

@@ -49,6 +49,31 @@ func (u *updates) policy() catalog.Updates {
 	return catalog.Updates{Mode: u.Mode, Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline}
 }
 
+// personUpdates says when changes of tables that are released together become visible.
+type personUpdates struct {
+	Mode       catalog.UpdateMode `yaml:"mode" alone:"guarded or immediate" what:"updates" need:"mode: immediate or mode: guarded" doc:"immediate or guarded."`
+	Batch      int                `yaml:"batch" default:"1000" range:"0..2147483647" doc:"How many waiting persons are published together; never fewer than one class has."`
+	Within     time.Duration      `yaml:"within" default:"1d" range:"0s..3650d" doc:"A smaller batch is tried once a person has waited so long; 0s is never."`
+	Rows       int                `yaml:"rows" default:"0" range:"0..2147483647" doc:"How many waiting rows of a table, of one class of persons and one window, are published together; 0 for twice k, or 20 where constraints count values. Without effect with knows: all, where each person of a class needs one."`
+	RowsWithin time.Duration      `yaml:"rows_within" default:"60d" range:"0s..3650d" doc:"Once a row of a published person has waited so long, fewer are tried; those of fewer than k persons are published without keys. 0s is never."`
+}
+
+func (u *personUpdates) check(d *decoder, n *yaml.Node, _ string) {
+	if u.Mode != catalog.Immediate {
+		return
+	}
+	for _, option := range []any{&u.Batch, &u.Within, &u.Rows, &u.RowsWithin} {
+		if d.at(option) != nil {
+			d.wrong(n, "updates are immediate, but something is said that only guarded ones have", "write mode: guarded, or updates: immediate alone")
+			return
+		}
+	}
+}
+
+func (u *personUpdates) policy() catalog.Updates {
+	return catalog.Updates{Mode: u.Mode, Batch: u.Batch, Within: u.Within, Rows: u.Rows, RowsWithin: u.RowsWithin}
+}
+
 // checkUpdates sees to it that what is said in addition to guarded updates has a use there,
 // and that their constraints can be kept by classes that never change.
 func (t *table) checkUpdates(d *decoder) {

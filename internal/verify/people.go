@@ -28,7 +28,10 @@ import (
 //     their rows, for those of a cell with the values of its window, and for those of a class
 //     of the pool with the values of its rows.
 //
-// Whose a row is follows from the raw keys in the private store.
+// Whose a row is follows from the raw keys in the private store. Where updates are guarded, a row can
+// outlive its record, and stand for one that has changed: whose it was is what the release was marked
+// with. The marks of rows that belong together have to agree, with one another and, where the records are
+// as they were, with the raw keys; constraints count what is published, and has been.
 type persons struct {
 	ctx     context.Context
 	tx      pgx.Tx
@@ -125,6 +128,9 @@ func (p *persons) areReadable() (bool, error) {
 
 func (m *member) verify() error {
 	steps := []func() error{m.count, m.checkRows, m.checkShown, m.checkPersons, m.checkKeys, m.checkSensitive}
+	if m.relations.isGuarded() {
+		steps = []func() error{m.countGuarded, m.checkGuardedRows, m.checkMarks, m.checkShown, m.checkPersons, m.checkKeys, m.checkSensitive, m.checkFreshness}
+	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err

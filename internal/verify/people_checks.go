@@ -16,6 +16,12 @@ func (m *member) count() error {
 	if err := m.tx.QueryRow(m.ctx, totals).Scan(&r.Records, &r.Withheld, &r.Rows); err != nil {
 		return fmt.Errorf("counting records: %w", err)
 	}
+	return m.countClasses()
+}
+
+// countClasses fills in the figures of cells and of classes of the pool.
+func (m *member) countClasses() error {
+	r := &m.report
 	sizes := fmt.Sprintf("SELECT count(*), coalesce(min(persons), 0), coalesce(max(persons), 0), coalesce(sum(n * n), 0)::bigint"+
 		" FROM (SELECT count(DISTINCT person) AS persons, count(*) AS n FROM (%s) l GROUP BY class) c", m.rows())
 	if err := m.tx.QueryRow(m.ctx, sizes).Scan(&r.Classes, &r.Smallest, &r.Largest, &r.Discernibility); err != nil {
@@ -80,8 +86,8 @@ func (m *member) checkShown() error {
 			"SELECT 'class ' || class || ' has ' || count(*) FROM (SELECT DISTINCT l.kproxy_class AS class, %s AS keyed, %s FROM %s l) g GROUP BY class HAVING count(*) > 1",
 			m.isKeyed(), grouped(m.relations.parts[0].columns, "l"), m.relations.release)},
 		promise{"values published as they are are those of the record", fmt.Sprintf(
-			"SELECT 'class ' || l.kproxy_class || ': ' || count(*) || ' records' FROM %s l JOIN %s r ON r.kproxy_record = l.kproxy_row WHERE %s GROUP BY l.kproxy_class",
-			m.relations.release, m.relations.records, strings.Join(different, " OR "))},
+			"SELECT 'class ' || l.kproxy_class || ': ' || count(*) || ' records' FROM %s l JOIN %s r ON %s WHERE %s GROUP BY l.kproxy_class",
+			m.relations.release, m.relations.records, m.sameRecord(), strings.Join(different, " OR "))},
 		promise{"the published relation shows the release as it is", m.relations.sameRowsQuery()},
 	)
 	if err != nil {

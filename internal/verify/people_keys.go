@@ -86,9 +86,9 @@ const equalByChance = 5
 func (m *member) rawKeysQuery() string {
 	var equal []string
 	for _, name := range m.pseudonyms() {
-		equal = append(equal, fmt.Sprintf("SELECT count(DISTINCT %[1]s::text) || ' keys in one column' FROM %[3]s l JOIN %[4]s r ON r.kproxy_record = l.kproxy_row"+
+		equal = append(equal, fmt.Sprintf("SELECT count(DISTINCT %[1]s::text) || ' keys in one column' FROM %[3]s l JOIN %[4]s r ON %[6]s"+
 			` WHERE %[1]s::text COLLATE "C" = %[2]s::text COLLATE "C" HAVING count(DISTINCT %[1]s::text) > %[5]d`,
-			quoted("l", name), quoted("r", name), m.relations.release, m.relations.records, equalByChance))
+			quoted("l", name), quoted("r", name), m.relations.release, m.relations.records, equalByChance, m.sameRecord()))
 	}
 	return strings.Join(equal, " UNION ALL ")
 }

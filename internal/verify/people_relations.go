@@ -135,8 +135,11 @@ func (m *member) rows() string {
 	if !m.isRoot() {
 		link = publishedKey(m.parent(), membership.Link())
 	}
-	return fmt.Sprintf("SELECT o.record, o.person, o.parent, o.win, l.kproxy_class AS class, %s AS keyed, %s AS own, %s AS link, %s FROM %s l JOIN (%s) o ON o.record = l.kproxy_row",
-		m.isKeyed(), publishedKey(m, membership.Key()), link, strings.Join(values, ", "), m.relations.release, m.records())
+	selected := fmt.Sprintf("l.kproxy_class AS class, %s AS keyed, %s AS own, %s AS link, %s", m.isKeyed(), publishedKey(m, membership.Key()), link, strings.Join(values, ", "))
+	if m.relations.isGuarded() {
+		return m.asMarked(selected)
+	}
+	return fmt.Sprintf("SELECT o.record, o.person, o.parent, o.win, %s FROM %s l JOIN (%s) o ON o.record = l.kproxy_row", selected, m.relations.release, m.records())
 }
 
 // shown are the columns of rows with the values published of quasi-identifiers, at least one.
@@ -177,5 +180,13 @@ func (m *member) byClass() string {
 	for _, c := range m.relations.publication.StoredColumns() {
 		columns = append(columns, quoted("r", c.Name))
 	}
-	return fmt.Sprintf("(SELECT %s FROM %s l JOIN %s r ON r.%s = l.%s)", strings.Join(columns, ", "), m.relations.release, m.relations.records, catalog.RecordColumn, catalog.RowColumn)
+	return fmt.Sprintf("(SELECT %s FROM %s l JOIN %s r ON %s)", strings.Join(columns, ", "), m.relations.release, m.relations.records, m.sameRecord())
+}
+
+// sameRecord is the condition that the record r is published as it is in the row l.
+func (m *member) sameRecord() string {
+	if m.relations.isGuarded() {
+		return fmt.Sprintf("r.%[1]s = l.%[1]s AND NOT r.%[2]s", catalog.RowColumn, catalog.StaleColumn)
+	}
+	return fmt.Sprintf("r.%s = l.%s", catalog.RecordColumn, catalog.RowColumn)
 }

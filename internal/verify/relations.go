@@ -69,7 +69,7 @@ func (r *relations) inClasses(alias string) string {
 
 // asPublished is the condition that a record is published with its present values.
 func (r *relations) asPublished(alias string) string {
-	if !r.isGuarded() {
+	if !r.isGuarded() || r.publication.Membership != nil { // see byClass
 		return r.inClasses(alias)
 	}
 	return fmt.Sprintf("%s AND %s.%s IS NULL", r.inClasses(alias), alias, catalog.SinceColumn)
@@ -82,6 +82,12 @@ func (r *relations) marks() (marks, places []column) {
 		marks = append(marks, column{catalog.ClassColumn(i), "bigint"})
 	}
 	row := column{catalog.RowColumn, "bigint"}
+	if r.publication.Membership != nil && r.isGuarded() {
+		return append(marks[:1:1], row, column{catalog.PersonsColumn, "bigint"}, column{catalog.PersonColumn, "integer"}, column{catalog.WindowColumn, "integer"},
+				column{catalog.ParentColumn, "bigint"}, column{catalog.OwnColumn, "bigint"}, column{catalog.AliasColumn, "bigint"},
+				column{catalog.WeightColumn, "real"}, column{catalog.DiscountedColumn, "bigint"}, column{catalog.LeaversColumn, "bigint"}),
+			append(marks[:1:1], row, column{catalog.SinceColumn, "timestamp with time zone"}, column{catalog.ExpiredColumn, "boolean"}, column{catalog.PoolingColumn, "boolean"}, column{catalog.StaleColumn, "boolean"})
+	}
 	if r.publication.Membership != nil {
 		return append(marks[:1:1], row), marks
 	}

@@ -368,6 +368,24 @@ CREATE TABLE IF NOT EXISTS kproxy_store.departed (
   PRIMARY KEY (generation, hash)
 );
 
+-- A row of tables that are released together is found by its number as well.
+CREATE INDEX IF NOT EXISTS departed_row ON kproxy_store.departed (generation, row);
+
+-- Rows of guarded tables that are released together which are not published any more, and whose
+-- sensitive values count until the class of their persons goes.
+CREATE TABLE IF NOT EXISTS kproxy_store.vanished (
+  generation bigint NOT NULL,
+  row        bigint NOT NULL,
+  cell       bigint NOT NULL,
+  persons    bigint NOT NULL,
+  person     integer NOT NULL,
+  win        integer NOT NULL,
+  parent     bigint NOT NULL,
+  sensitive  text[] NOT NULL,
+  PRIMARY KEY (generation, row)
+);
+CREATE INDEX IF NOT EXISTS vanished_persons ON kproxy_store.vanished (generation, persons);
+
 -- What the names of the configuration were the names of when the operator accepted them:
 -- for each name its identity, such as the numbers, names and types of a table's columns.
 -- What differs from it is not published until it is accepted or taken back.

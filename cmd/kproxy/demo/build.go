@@ -71,10 +71,11 @@ func (s *stage) build(ctx context.Context, source source) error {
 // shortWait is how long new records wait in a demonstration before a small batch.
 const shortWait = 10 * time.Second
 
-// guard has the updates of all tables guarded that are not released together with others.
+// guard has the updates of all tables guarded.
 func guard(policy catalog.Policy) {
 	for i, t := range policy.Tables {
 		if policy.IsMember(t.Table) {
+			policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Guarded, Batch: catalog.DefaultBatch, Within: shortWait, RowsWithin: shortWait}
 			continue
 		}
 		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Batch: catalog.DefaultBatch, Within: shortWait}

@@ -44,5 +44,9 @@ func (s *stage) announcePeople(kind catalog.People) {
 	}
 	s.say("Published %s together: %d rows of %d persons.", strings.Join(tables, ", "), rows, status[kind.Root].Records)
 	s.say("  knows: %v. %s", kind.Knows, kind.Explain())
-	s.say("  %s.", following(catalog.Updates{Mode: catalog.Immediate})) // the only one that is built
+	for _, t := range s.config.Policy.Tables {
+		if t.Table == kind.Root {
+			s.say("  %s.", following(s.config.Policy.Released(t).Updates))
+		}
+	}
 }

@@ -118,7 +118,7 @@ func Conditions(policy catalog.Policy, status ksync.Status, broken map[catalog.N
 				of.stopped = "the log says why"
 			}
 		}
-		conditions[t.Table] = conditionOf(t, of)
+		conditions[t.Table] = conditionOf(policy.Released(t), of)
 	}
 	return conditions
 }

@@ -86,7 +86,7 @@ func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
 func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
 	for i, t := range policy.Tables {
 		table := &s.Tables[i]
-		table.Settle(t, s.found.broken[t.Table], own[t.Table])
+		table.Settle(policy.Released(t), s.found.broken[t.Table], own[t.Table])
 		for _, p := range s.Clients {
 			if table.State == StatePublished && slices.Contains(p.Unserved, table.Name) {
 				table.State, table.Problem = state.Withdrawn, p.Process+" does not serve it"

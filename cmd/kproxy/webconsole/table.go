@@ -66,7 +66,7 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 	if i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == policy.Table }); i >= 0 {
 		publication = &publications[i]
 	}
-	stored.Settle(policy, misfits(policy.Table, publication, problems), own)
+	stored.Settle(c.Policy.Released(policy), misfits(policy.Table, publication, problems), own)
 	t.Release = releaseOf(policy, stored.Table)
 	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
 		return t, fmt.Errorf("asking for the time: %w", err)

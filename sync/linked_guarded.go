@@ -1,0 +1,285 @@
+package sync
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// linkedGuarded shows changes of several tables about the same persons only as far as a reader
+// who compares versions learns no more than from one release (people.Guarded). What is published
+// outlasts a session: the release in the store has all that the group knows of it.
+type linkedGuarded struct {
+	linked
+	haunted bool // rows of the release may stand for nobody, by what the store has
+}
+
+func newLinkedGuarded(t *table) (*linkedGuarded, error) {
+	if t.group == nil {
+		return nil, internal(errors.New("a linked table has no group"))
+	}
+	s := &linkedGuarded{linked: *linkedOf(t), haunted: true}
+	t.group.made[s.number] = t.release.generation
+	if t.group.restored || t.group.settled { // its rows are there, and published
+		return s, nil
+	}
+	s.truncate()
+	return s, nil
+}
+
+func (s *linkedGuarded) insert(id incremental.RecordID, _ []byte, row coded, now time.Time) (returned bool, err error) {
+	return false, s.group.guard(func(g *people.Guarded) error { return g.Insert(s.number, s.personRow(id, row), now) })
+}
+
+func (s *linkedGuarded) modify(id incremental.RecordID, row coded, now time.Time) error {
+	return s.group.guard(func(g *people.Guarded) error { return g.Modify(s.number, s.personRow(id, row), now) })
+}
+
+func (s *linkedGuarded) remove(id incremental.RecordID, _ keyHash) error {
+	return s.group.guard(func(g *people.Guarded) error { return g.Delete(s.number, id, s.t.clock()) })
+}
+
+func (s *linkedGuarded) truncate() {
+	_ = s.group.guard(func(g *people.Guarded) error { return g.Truncate(s.number, s.t.clock()) }) // the rows are there
+}
+
+func (s *linkedGuarded) row(id incremental.RecordID) (row coded) {
+	_ = s.group.guard(func(g *people.Guarded) error {
+		r, _ := g.Row(s.number, id)
+		row = codedPerson(r)
+		return nil
+	})
+	return row
+}
+
+// places: a record's row and the row's cell, since when it waits, and how.
+func (s *linkedGuarded) places() []storeColumn {
+	return []storeColumn{
+		{s.part.column, "bigint"},
+		{catalog.RowColumn, "bigint"},
+		{catalog.SinceColumn, "timestamptz"},
+		{catalog.ExpiredColumn, "boolean"},
+		{catalog.PoolingColumn, "boolean"},
+		{catalog.StaleColumn, "boolean"},
+	}
+}
+
+func (s *linkedGuarded) place(ids []incremental.RecordID) []any {
+	cells, rows, since := make([]*int64, len(ids)), make([]*int64, len(ids)), make([]*time.Time, len(ids))
+	withheld, pooling, stale := make([]bool, len(ids)), make([]bool, len(ids)), make([]bool, len(ids))
+	_ = s.group.guard(func(g *people.Guarded) error {
+		for i, id := range ids {
+			p := g.Place(s.number, id)
+			cells[i], rows[i], since[i] = storedNumber(p.Cell), storedNumber(int64(p.Row)), storedTime(p.Since)
+			withheld[i], pooling[i], stale[i] = p.Withheld, p.Pooling, p.Stale
+		}
+		return nil
+	})
+	return []any{cells, rows, since, withheld, pooling, stale}
+}
+
+// marks are what people.StoredRow has of a row, and the weight.
+func (s *linkedGuarded) marks() []storeColumn {
+	return []storeColumn{
+		{s.part.column, "bigint"},
+		{catalog.RowColumn, "bigint"},
+		{catalog.PersonsColumn, "bigint"},
+		{catalog.PersonColumn, "integer"},
+		{catalog.WindowColumn, "integer"},
+		{catalog.ParentColumn, "bigint"},
+		{catalog.OwnColumn, "bigint"},
+		{catalog.AliasColumn, "bigint"},
+		{catalog.WeightColumn, "real"},
+		{catalog.DiscountedColumn, "bigint"},
+		{catalog.LeaversColumn, "bigint"},
+	}
+}
+
+// indexed: weights change by cells.
+func (s *linkedGuarded) indexed() []string { return append(s.linked.indexed(), s.part.column) }
+
+func (s *linkedGuarded) due() (due time.Time) {
+	if s.group.ready && s.group.settled {
+		_ = s.group.guard(func(g *people.Guarded) error {
+			due = g.Due()
+			return nil
+		})
+		return due
+	}
+	return s.linked.due()
+}
+
+func (s *linkedGuarded) nextClass() (next incremental.ClassID) {
+	_ = s.group.guard(func(g *people.Guarded) error {
+		next = incremental.ClassID(g.NextCell())
+		return nil
+	})
+	return next
+}
+
+func (s *linkedGuarded) status() (status TableStatus) {
+	_ = s.group.guard(func(g *people.Guarded) error {
+		f := g.Freshness(s.number)
+		status = TableStatus{Records: g.Len(s.number), Classes: g.Classes(), Waiting: f.Waiting, Stale: f.Stale, Ghosts: f.Ghosts, Expired: f.Withheld}
+		status.OldestWaiting = g.OldestWaiting(s.number)
+		if status.Withheld = status.Records - (f.Rows - f.Ghosts); g.Classes() == 0 && s.group.settled {
+			status.Reason = reasonOf(g.Freshness(people.Root), g.Len(people.Root), g.Least())
+		}
+		return nil
+	})
+	return status
+}
+
+// reasonOf is why nothing of the group is published.
+func reasonOf(f people.Freshness, persons, least int) string {
+	var reasons []string
+	if f.Withheld > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d persons are withheld for good, as they violated the constraints together", f.Withheld))
+	}
+	if f.Waiting > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d persons wait for others: a batch has %d at least", f.Waiting, least))
+	}
+	if persons == 0 {
+		reasons = append(reasons, "there are no persons, and nothing of any has been published")
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// writeRelease deletes the rows that vanish, writes the new ones, all of them in random order, and
+// corrects weights.
+func (s *linkedGuarded) writeRelease(to *statements) {
+	if s.share == nil {
+		return
+	}
+	if s.whole {
+		to.Queue("DELETE FROM " + s.t.release.releaseTable())
+	} else {
+		s.deleteRows(to, s.keepingVanished)
+	}
+	for chunk := range slices.Chunk(s.newRows(), writeChunk) {
+		s.writeRows(to, chunk)
+	}
+	s.writeWeights(to)
+	s.writeDeparted(to)
+	if of := s.group.pseudonyms[s.number]; of != nil && len(s.share.Cells) > 0 {
+		to.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3",
+			s.t.layout.name().Schema, s.t.layout.name().Relation, s.t.release.generation, of.state())
+	}
+	if s.whole {
+		s.indexKeys(to)
+		to.Queue("ANALYZE " + s.t.release.releaseTable())
+	}
+}
+
+// writeRows is that of linked, with the marks of guarded tables.
+func (s *linkedGuarded) writeRows(to *statements, rows []newRow) {
+	records, cells, own, of := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
+	classes, members, windows := make([]*int64, len(rows)), make([]int32, len(rows)), make([]int32, len(rows))
+	parents, aliases := make([]*int64, len(rows)), make([]*int64, len(rows))
+	published := make(map[incremental.ClassID][]hierarchy.Generalization)
+	for i, r := range rows {
+		records[i], cells[i] = int64(r.ID), r.cell.ID
+		own[i], of[i], aliases[i] = storedNumber(int64(r.Own)), storedNumber(int64(r.Of)), storedNumber(int64(r.Person))
+		classes[i], members[i], windows[i], parents[i] = storedNumber(r.cell.Class), r.Member, r.cell.Window, storedNumber(int64(r.Parent))
+		published[incremental.ClassID(r.cell.ID)] = r.cell.Values
+	}
+	columns := s.part.shown(cells, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
+	names := append([]string{"record", "cell", "own", "parent", "persons", "member", "win", "row_above", "alias"}, s.part.generalizedNames("", "")...)
+	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
+		SELECT c0.cell, c0.record, c0.persons, c0.member, c0.win, c0.row_above, c0.own, c0.alias, 1, 0, 0, %[4]s
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[]%[5]s) AS c0(%[6]s)
+		JOIN %[7]s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
+		ORDER BY random()`,
+		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), s.t.releaseList(s.pseudonym),
+		textArrays(10, len(columns)), strings.Join(names, ", "), s.t.recordsTable(), recordColumn),
+		append([]any{numbers(records), numbers(cells), own, of, classes, members, windows, parents, aliases}, columns...)...)
+}
+
+func (s *linkedGuarded) writeWeights(to *statements) {
+	var cells, ghosts, persons []int64
+	var shares []float32
+	for _, w := range s.share.Weights {
+		for _, cell := range w.Cells {
+			cells, shares = append(cells, cell), append(shares, float32(w.Share))
+			ghosts, persons = append(ghosts, int64(w.Ghosts)), append(persons, int64(w.Persons))
+		}
+	}
+	if len(cells) == 0 {
+		return
+	}
+	to.Queue(fmt.Sprintf(`UPDATE %s AS l SET %s = u.weight, %s = u.ghosts, %s = u.persons
+		FROM unnest($1::bigint[], $2::real[], $3::bigint[], $4::bigint[]) AS u(cell, weight, ghosts, persons) WHERE l.%[5]s = u.cell AND l.%[5]s = ANY($1)`,
+		s.t.release.releaseTable(), catalog.WeightColumn, catalog.DiscountedColumn, catalog.LeaversColumn, s.part.column), numbers(cells), shares, numbers(ghosts), numbers(persons))
+}
+
+// writeDeparted queues which rows have come to stand for nobody, by the keys that they are found by,
+// and which do not any more.
+func (s *linkedGuarded) writeDeparted(to *statements) {
+	generation := s.t.release.generation
+	standing := s.standing()
+	rows := slices.Concat(s.share.Gone, standing)
+	var keys [][]byte
+	var left []incremental.RecordID
+	for _, l := range s.share.Left {
+		rows = append(rows, l.Row)
+		_, gone := slices.BinarySearch(s.share.Gone, l.Row)
+		_, back := slices.BinarySearch(standing, l.Row)
+		if !gone && !back && l.Key != (people.Key{}) {
+			keys, left = append(keys, s.group.pseudonyms[people.Root].sealed(l.Key)), append(left, l.Row)
+		}
+	}
+	for chunk := range slices.Chunk(rows, writeChunk) {
+		if s.haunted {
+			to.Queue("DELETE FROM kproxy_store.departed WHERE generation = $1 AND row = ANY($2)", generation, recordNumbers(chunk))
+		}
+	}
+	for len(keys) > 0 {
+		n := min(writeChunk, len(keys))
+		to.Queue(`INSERT INTO kproxy_store.departed (generation, hash, class, row, changed)
+			SELECT $1, u.hash, 0, u.row, '' FROM unnest($2::bytea[], $3::bigint[]) AS u(hash, row)
+			ON CONFLICT (generation, hash) DO UPDATE SET row = excluded.row`, generation, keys[:n], recordNumbers(left[:n]))
+		keys, left, s.haunted = keys[n:], left[n:], true
+	}
+}
+
+// standing are the published rows that have come to stand for a record as it is not shown, in ascending
+// order.
+func (s *linkedGuarded) standing() (rows []incremental.RecordID) {
+	_ = s.group.guard(func(g *people.Guarded) error {
+		for _, id := range s.share.Moved {
+			if p := g.Place(s.number, id); p.Row != 0 && p.Stale {
+				rows = append(rows, p.Row)
+			}
+		}
+		return nil
+	})
+	slices.Sort(rows)
+	return rows
+}
+
+// keepingVanished keeps rows that vanish for as long as their values count: until the rows of their
+// persons vanish.
+func (s *linkedGuarded) keepingVanished(delete string) string {
+	switch {
+	case !s.group.guarded.KeepsVanished():
+		return delete
+	case s.number == people.Root:
+		return fmt.Sprintf("WITH gone AS (%s RETURNING l.%[2]s) DELETE FROM kproxy_store.vanished AS v USING (SELECT DISTINCT %[2]s FROM gone) AS g WHERE v.generation IN (%[3]s) AND v.persons = g.%[2]s",
+			delete, catalog.PersonsColumn, s.group.generations())
+	}
+	values := sqlList(s.t.layout.sensitive, func(_ int, i int) string {
+		return "gone." + catalog.QuoteIdentifier(s.t.layout.columns[i].Name) + "::text"
+	})
+	return fmt.Sprintf(`WITH gone AS (%s RETURNING l.*) INSERT INTO kproxy_store.vanished (generation, row, cell, persons, person, win, parent, sensitive)
+		SELECT %d, gone.%s, gone.%s, gone.%s, gone.%s, gone.%s, gone.%s, ARRAY[%s]::text[]
+		FROM gone WHERE EXISTS (SELECT FROM %s AS p WHERE p.%[5]s = gone.%[5]s)`,
+		delete, s.t.release.generation, catalog.RowColumn, s.part.column, catalog.PersonsColumn, catalog.PersonColumn, catalog.WindowColumn, catalog.ParentColumn, values,
+		storeTable("release", s.group.made[people.Root]).SQL())
+}

@@ -1,0 +1,244 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+)
+
+// guardedHospital publishes few persons and rows at once, and soon.
+func guardedHospital(t *testing.T, knows string, patients int, bounds ...privacy.Spec) *hospital {
+	t.Helper()
+	soon := catalog.Updates{Mode: catalog.Guarded, Within: 300 * time.Millisecond, Rows: 3, RowsWithin: 600 * time.Millisecond}
+	return newHospitalWith(t, pgtest.Shared(t), knows, soon, patients, bounds...)
+}
+
+// TestLinkedGuarded: guarded tables follow random changes, restarts among them, and no version shows
+// more of the one before than whole groups that have gone.
+func TestLinkedGuarded(t *testing.T) {
+	t.Parallel()
+	ward := privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "public.visits.ward"}
+	for _, c := range []struct {
+		name, knows string
+		bounds      []privacy.Spec
+	}{{"windows", "1/1y:3", nil}, {"one window", "1:3", nil}, {"all is known", "all", nil}, {"diverse", "1/1y:3", []privacy.Spec{ward}}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const patients = 150
+			h := guardedHospital(t, c.knows, patients, c.bounds...)
+			s, stop := h.run()
+			h.inStep(s)
+			seen := h.versions()
+			for round := range 12 {
+				for range 1 + h.random.IntN(40) {
+					h.changeHospital(patients)
+				}
+				switch round {
+				case 3, 6, 9:
+					if err := stop(); err != nil {
+						t.Fatal(err)
+					}
+					for range 10 {
+						h.changeHospital(patients)
+					}
+					s, stop = h.run()
+				case 10:
+					h.exec("TRUNCATE drugs")
+				}
+				h.inStep(s)
+				h.checkRelease()
+				seen = h.follows(seen)
+			}
+			if shown := seen["visits"]; len(shown.keyed) == 0 || len(shown.rows) < 50 {
+				t.Errorf("of %d rows, %d have keys", len(shown.rows), len(shown.keyed))
+			}
+		})
+	}
+}
+
+// shownTable are the published rows of a table, by kproxy's numbers.
+type shownTable struct {
+	rows  map[int64]string // what readers see, but the weight
+	cells map[int64][]int64
+	keyed map[int64]bool
+}
+
+// versions is what readers see of all tables.
+func (h *hospital) versions() map[string]shownTable {
+	h.t.Helper()
+	ctx := h.t.Context()
+	tx, err := h.connect().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
+	all := make(map[string]shownTable)
+	for _, table := range []string{"patients", "visits", "drugs"} {
+		var generation int64
+		if err := tx.QueryRow(ctx, "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table).Scan(&generation); err != nil {
+			h.t.Fatal(err)
+		}
+		rows, err := tx.Query(ctx, fmt.Sprintf("SELECT kproxy_row, kproxy_class, kproxy_persons IS NOT NULL, (to_jsonb(l) - '{kproxy_weight,kproxy_discounted,kproxy_leavers}'::text[])::text FROM %s l", storeTable("release", generation).SQL()))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		of := shownTable{rows: make(map[int64]string), cells: make(map[int64][]int64), keyed: make(map[int64]bool)}
+		var row, cell int64
+		var keyed bool
+		var text string
+		if _, err := pgx.ForEachRow(rows, []any{&row, &cell, &keyed, &text}, func() error {
+			of.rows[row] = text
+			of.cells[cell] = append(of.cells[cell], row)
+			if keyed {
+				of.keyed[row] = true
+			}
+			return nil
+		}); err != nil {
+			h.t.Fatal(err)
+		}
+		all[table] = of
+	}
+	return all
+}
+
+// follows compares what readers see with the version before: rows stay as they are, cells neither grow
+// nor shrink, but go as wholes.
+func (h *hospital) follows(before map[string]shownTable) map[string]shownTable {
+	h.t.Helper()
+	now := h.versions()
+	for table, was := range before {
+		is := now[table]
+		for cell, rows := range was.cells {
+			stayed := slices.DeleteFunc(slices.Clone(rows), func(row int64) bool { return is.rows[row] == "" })
+			if len(stayed) > 0 && (len(stayed) < len(rows) || len(is.cells[cell]) != len(rows)) {
+				h.t.Errorf("%s: cell %d had %d rows, of which %d are left among %d", table, cell, len(rows), len(stayed), len(is.cells[cell]))
+			}
+			for _, row := range stayed {
+				if is.rows[row] != was.rows[row] {
+					h.t.Errorf("%s: row %d changed from %s to %s", table, row, was.rows[row], is.rows[row])
+				}
+			}
+		}
+	}
+	if h.t.Failed() {
+		h.t.FailNow()
+	}
+	return now
+}
+
+// TestGuardedGroupRestarts: what a new session takes over is what the one before had.
+func TestGuardedGroupRestarts(t *testing.T) {
+	t.Parallel()
+	const patients = 120
+	// Nothing is published for the time that has passed.
+	h := newHospitalWith(t, pgtest.Shared(t), "1/1y:3", catalog.Updates{Mode: catalog.Guarded, Rows: 3}, patients)
+	s, stop := h.run()
+	h.inStep(s)
+	for round := range 4 {
+		for range 30 {
+			h.changeHospital(patients)
+		}
+		if round == 2 { // rows of all tables are noted, and not published, while one is halted
+			h.exec("ALTER TABLE visits RENAME ward TO other")
+			await(t, "visits are halted", func() bool {
+				return s.Status().Tables[catalog.Name{Schema: "public", Relation: "visits"}].State == Halted
+			})
+			h.exec("DELETE FROM patients WHERE patient_id % 7 = 3")
+			h.exec("INSERT INTO patients SELECT n, 'back', date '1960-01-01' + n, 'f', 'A' FROM generate_series(3, 60, 7) n")
+			h.exec("ALTER TABLE visits RENAME other TO ward")
+		}
+		h.inStep(s)
+		before := h.figuresInStep(s)
+		seen := h.versions()
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		s, stop = h.run()
+		h.inStep(s)
+		h.checkRelease()
+		if after := h.figuresInStep(s); after != before {
+			t.Errorf("%s after a restart, %s before", after, before)
+		}
+		if now := h.versions(); !reflect.DeepEqual(now, seen) {
+			t.Error("a restart changes what readers see")
+		}
+	}
+}
+
+// figuresInStep are the figures once the row by which inStep waits has gone from them, too.
+func (h *hospital) figuresInStep(s *Syncer) string {
+	h.t.Helper()
+	visits := scanned[int](h.bench, "SELECT count(*)::int FROM visits")
+	await(h.t, "the figures are in step", func() bool {
+		return s.Status().Tables[catalog.Name{Schema: "public", Relation: "visits"}].Records == visits
+	})
+	return h.figures(s)
+}
+
+// figures are those of all tables.
+func (h *hospital) figures(s *Syncer) string {
+	tables := s.Status().Tables
+	var text []string
+	for _, name := range slices.SortedFunc(maps.Keys(tables), func(a, b catalog.Name) int { return strings.Compare(a.String(), b.String()) }) {
+		t := tables[name]
+		text = append(text, fmt.Sprintf("%s: %d records, %d classes, %d withheld, %d waiting, %d stale, %d ghosts, %d expired", name, t.Records, t.Classes, t.Withheld, t.Waiting, t.Stale, t.Ghosts, t.Expired))
+	}
+	return strings.Join(text, "; ")
+}
+
+// TestGuardedGroupKeepsLineage: what readers have seen is not published in other classes before the
+// operator asks for it.
+func TestGuardedGroupKeepsLineage(t *testing.T) {
+	t.Parallel()
+	h := guardedHospital(t, "1/1y:3", 60)
+	s, stop := h.run()
+	h.inStep(s)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	seen := h.seen()
+	h.knows = "1:3"
+	h.config.Tables = h.linkedPublications(h.config.Reader)
+	s, err := New(h.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	all := func(is func(TableStatus) bool) func() bool {
+		return func() bool {
+			tables := s.Status().Tables
+			return len(tables) == 3 && !slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(t TableStatus) bool { return !is(t) })
+		}
+	}
+	await(t, "all tables are halted", all(func(t TableStatus) bool {
+		return t.State == Halted && strings.Contains(t.Problem, "could single people out") && strings.Contains(t.Fix, "--new-lineage")
+	}))
+	if now := h.seen(); now != seen {
+		t.Error("tables are published anew although nobody has asked for it")
+	}
+	if err := Rebuild(t.Context(), h.config.Owner, h.config.Slot, []catalog.Name{{Schema: "public", Relation: "drugs"}}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "all tables are published", all(func(t TableStatus) bool { return t.State == Published && !t.Preparing }))
+	h.inStep(s)
+	h.checkRelease()
+}
