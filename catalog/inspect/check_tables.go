@@ -151,6 +151,16 @@ var storeColumns = []string{
 	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition", "heals", "returned", "hash_key",
 }
 
+// storeRelations are relations that earlier versions did not make, with what they did without them.
+var storeRelations = []struct {
+	names   []string
+	without string
+}{
+	{[]string{"kproxy_store.accepted", "kproxy_store.policy"}, "did not keep what the operator accepts"},
+	{[]string{"kproxy_catalog.heartbeat", "kproxy_store.applied"}, "could not tell whom the readers' servers follow"},
+	{[]string{"kproxy_store.vanished"}, "had no guarded updates of several tables"},
+}
+
 // checkStore wants the private store to be that of this version.
 func (c *checker) checkStore() error {
 	rows, err := collect[nameRow](c.ctx, c.conn, "store", catalog.StoreSchema, storeColumns)
@@ -161,25 +171,19 @@ func (c *checker) checkStore() error {
 		c.report.add(Error, "store-old", none, fmt.Sprintf("the private store was made by an earlier version: its generations have no %s", rows[0].Name),
 			"run kproxy setup, which keeps what is there")
 	}
-	var exists bool
-	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_store.accepted') IS NOT NULL AND to_regclass('kproxy_store.policy') IS NOT NULL").Scan(&exists); err != nil {
-		return fmt.Errorf("looking for what was accepted: %w", err)
-	}
-	if !exists && len(rows) == 0 {
-		c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which did not keep what the operator accepts",
-			"run kproxy setup, which keeps what is there")
-	}
-	var beats bool
-	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_catalog.heartbeat') IS NOT NULL AND to_regclass('kproxy_store.applied') IS NOT NULL").Scan(&beats); err != nil {
-		return fmt.Errorf("looking for the store's heartbeats: %w", err)
-	}
-	if exists && !beats {
-		c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which could not tell whom the readers' servers follow",
-			"run kproxy setup, which keeps what is there")
+	for _, of := range storeRelations {
+		var missing bool
+		if err := c.conn.QueryRow(c.ctx, "SELECT bool_or(to_regclass(name) IS NULL) FROM unnest($1::text[]) AS name", of.names).Scan(&missing); err != nil {
+			return fmt.Errorf("looking for the store's relations: %w", err)
+		}
+		if missing {
+			c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which "+of.without, "run kproxy setup, which keeps what is there")
+		}
 	}
 	if len(c.published()) == len(c.in.Policy.Tables) {
 		return nil
 	}
+	var exists bool
 	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_store.view') IS NOT NULL").Scan(&exists); err != nil {
 		return fmt.Errorf("looking for the store's list of views: %w", err)
 	}
