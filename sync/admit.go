@@ -18,7 +18,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
-	if t.group != nil && s.afresh[t.group] && s.blocked[t.group] {
+	if t.group != nil && s.afresh[t.group] && (s.blocked[t.group] || !known && s.endsLineage(t)) {
 		return s.leave(ctx, t, g, known)
 	}
 	bound, err := s.store.accepted(ctx, t, g, known)
@@ -28,7 +28,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	t.definition.bound = bound
 	kind := publishAfresh
 	switch {
-	case g.updates == catalog.Guarded.String() && g.asked != askRebuild && !s.consented[t.group] && (!fits || s.endsLineage(t, g)):
+	case g.updates == catalog.Guarded.String() && g.asked != askRebuild && !s.consented[t.group] && (!fits || s.endsLineage(t)):
 		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	case t.group != nil && s.afresh[t.group]:
 	case fits:
@@ -48,10 +48,10 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	return nil
 }
 
-// endsLineage reports whether a linked table would be published afresh though readers have seen of it
-// what guarded updates have shown.
-func (s *session) endsLineage(t *table, g generation) bool {
-	return t.group != nil && s.afresh[t.group] && g.shows == 0
+// endsLineage reports whether linked tables would be published afresh without the operator's consent though
+// readers have seen what guarded updates have shown of them.
+func (s *session) endsLineage(t *table) bool {
+	return t.group != nil && s.afresh[t.group] && s.lineages[t.group] && !s.consented[t.group]
 }
 
 // leave leaves a linked table as it is, since all of its group have to be published afresh and one

@@ -11,6 +11,9 @@ import (
 	"github.com/kproxy/kproxy/catalog/accept"
 )
 
+// errSpoiled ends a session, after which there are others.
+var errSpoiled = errors.New("the memory of tables that are released together has a part of a difference")
+
 // joiner has tables prepared outside the stream, one at a time, and lets them join it. It
 // belongs to the applier's goroutine.
 type joiner struct {
@@ -49,11 +52,11 @@ func (j *joiner) fail(ctx context.Context, n *preparedTable) error {
 	if !errors.As(n.err, &halt) {
 		halt = &TableError{Table: n.job.publication.Policy.Table, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)}
 	}
-	if n.job.spoilsGroup() {
-		return halt
-	}
 	if err := j.session.haltUnreadable(ctx, halt); err != nil {
 		return err
+	}
+	if n.job.spoilsGroup() {
+		return errSpoiled
 	}
 	j.startJob()
 	return nil

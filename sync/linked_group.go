@@ -288,7 +288,7 @@ func (s *session) group(members map[int]*table) error {
 // to be: readers must not see some of its tables as they were before, and others as they are.
 func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGroup]bool {
 	afresh, shows := make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
-	s.consented = make(map[*linkedGroup]bool)
+	s.consented, s.lineages = make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
 	s.blocked = make(map[*linkedGroup]bool)
 	for i, t := range s.policy {
 		if t.group == nil {
@@ -299,8 +299,13 @@ func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGro
 			t.group.stored = make(map[int]generation)
 		}
 		t.group.stored[t.layout.number()] = g
-		if g.asked == askRebuild {
+		guards := known && g.updates == catalog.Guarded.String()
+		// A generation that readers have seen nothing of was made with consent.
+		if g.asked == askRebuild || guards && g.shows != 0 && t.layout.fits(g) {
 			s.consented[t.group] = true
+		}
+		if guards && g.shows == 0 {
+			s.lineages[t.group] = true
 		}
 		if g.staysHalted(t.layout.fits(g), s.syncer.retryHalted()) {
 			s.blocked[t.group] = true

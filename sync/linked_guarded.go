@@ -279,7 +279,7 @@ func (s *linkedGuarded) keepingVanished(delete string) string {
 	})
 	return fmt.Sprintf(`WITH gone AS (%s RETURNING l.*) INSERT INTO kproxy_store.vanished (generation, row, cell, persons, person, win, parent, sensitive)
 		SELECT %d, gone.%s, gone.%s, gone.%s, gone.%s, gone.%s, gone.%s, ARRAY[%s]::text[]
-		FROM gone WHERE EXISTS (SELECT FROM %s AS p WHERE p.%[5]s = gone.%[5]s)`,
+		FROM gone WHERE EXISTS (SELECT FROM %[10]s AS p WHERE p.%[4]s = gone.%[5]s)`,
 		delete, s.t.release.generation, catalog.RowColumn, s.part.column, catalog.PersonsColumn, catalog.PersonColumn, catalog.WindowColumn, catalog.ParentColumn, values,
 		storeTable("release", s.group.made[people.Root]).SQL())
 }

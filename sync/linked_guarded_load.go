@@ -18,7 +18,7 @@ import (
 // load takes the keys of the table's records. With the first of its tables, the group takes over
 // what the store has of all of them.
 func (s *linkedGuarded) load(ctx context.Context, from *storeView, progress func(done int)) error {
-	if err := s.group.restore(ctx, from, progress); err != nil {
+	if err := s.group.restore(ctx, from, s.t.clock(), progress); err != nil {
 		return err
 	}
 	row := make([]value, len(s.t.layout.columns))
@@ -44,13 +44,17 @@ func quotedColumns(columns storedColumns, indexes []int) []string {
 }
 
 // restore takes over the release and the records of all tables, once in a session.
-func (g *linkedGroup) restore(ctx context.Context, from *storeView, progress func(done int)) error {
+func (g *linkedGroup) restore(ctx context.Context, from *storeView, now time.Time, progress func(done int)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.restored {
 		return nil
 	}
-	restoring, err := g.guarded.Restore()
+	next := int64(1)
+	for _, of := range g.stored {
+		next = max(next, int64(of.nextClass))
+	}
+	restoring, err := g.guarded.Restore(next)
 	if err != nil {
 		return internal(err)
 	}
@@ -60,7 +64,7 @@ func (g *linkedGroup) restore(ctx context.Context, from *storeView, progress fun
 			return err
 		}
 	}
-	if err := restoring.End(r.weights); err != nil {
+	if err := restoring.End(r.weights, now); err != nil {
 		return internal(err)
 	}
 	g.restored = true

@@ -54,6 +54,7 @@ type session struct {
 	blocked map[*linkedGroup]bool // of which a table stays halted
 	// consented are the groups of which the operator has asked for a table to be rebuilt.
 	consented map[*linkedGroup]bool
+	lineages  map[*linkedGroup]bool // of which readers have seen what guarded updates have shown
 
 	loggedRefusal string        // as the log was told last
 	position      pglogrepl.LSN // of the store: every applied table has at least that

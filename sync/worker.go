@@ -52,7 +52,9 @@ type job struct {
 
 // spoilsGroup reports whether a failure leaves a part of a difference in the memory of a group whose
 // release goes on: the session has to begin anew.
-func (j *job) spoilsGroup() bool { return j.group != nil && j.group.guarded != nil }
+func (j *job) spoilsGroup() bool {
+	return j.kind == resynchronize && j.group != nil && j.group.guarded != nil
+}
 
 // preparedTable is a table at a position of the stream, where it joins.
 type preparedTable struct {

@@ -31,7 +31,7 @@ type Guarded struct {
 	ready    map[place]*timeframe    // waiting rows whose parents are published, by where they would be
 	renewed  map[*timeframe]struct{} // with rows that were not ready at the last Publish
 	pools    []map[int32]struct{}    // of each table: slots that wait to be pooled
-	touched  map[place]struct{}      // rows whose Place may have changed
+	touched  []map[int32]struct{}    // of each table, the root's first: rows whose Place may have changed
 	tallies  []tally                 // of each table, the root's first
 	changes  *GuardedChanges
 	begun    bool // the first batch of persons has been tried, or was empty
@@ -57,8 +57,6 @@ type GuardedOptions struct {
 	// where these are fewer than k (10 where constraints count values) or all is known, it
 	// is left to the pool. 0 means that it waits as long as it takes.
 	RowsWithin time.Duration
-	// FirstCell is the next number of a cell to hand out; below 1 means 1.
-	FirstCell int64
 }
 
 // The least numbers of persons, and of rows, that are tried at once where constraints count
@@ -75,7 +73,7 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 		return nil, err
 	}
 	valued := len(set) > 1
-	g := &Guarded{options: o, demanded: set, ready: make(map[place]*timeframe), renewed: make(map[*timeframe]struct{}), touched: make(map[place]struct{}), persons: newBacklog(), rows: newBacklog()}
+	g := &Guarded{options: o, demanded: set, ready: make(map[place]*timeframe), renewed: make(map[*timeframe]struct{}), persons: newBacklog(), rows: newBacklog()}
 	if g.source, err = newSource(shape, whereShown(set), knows); err != nil {
 		return nil, err
 	}
@@ -83,8 +81,11 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 		g.tables[i].keepsKeys = true
 		g.pools = append(g.pools, make(map[int32]struct{}))
 	}
-	g.root.keepsKeys, g.tallies = true, make([]tally, 1+len(g.tables))
-	g.shown = newShown(&g.source, valued, max(1, o.FirstCell))
+	g.root.keepsKeys, g.tallies, g.touched = true, make([]tally, 1+len(g.tables)), make([]map[int32]struct{}, 1+len(g.tables))
+	for i := range g.touched {
+		g.touched[i] = make(map[int32]struct{})
+	}
+	g.shown = newShown(&g.source, valued)
 	least := g.classSize()
 	if valued && o.Least == 0 {
 		least = max(least, leastValued)
@@ -254,7 +255,7 @@ func (g *Guarded) Delete(table int, id incremental.RecordID, now time.Time) erro
 	} else if t.state[slot] == waits {
 		g.persons.remove(place{Root, slot})
 	}
-	delete(g.touched, place{table, slot})
+	delete(g.touched[table+1], slot)
 	g.count(place{table, slot}, countsNot)
 	g.passOn(table, key, t.remove(slot), now)
 	return nil

@@ -65,32 +65,31 @@ func (c *GuardedChanges) of(table int) *GuardedTable {
 // takeChanges returns the changes and forgets them.
 func (g *Guarded) takeChanges() *GuardedChanges {
 	changes := g.changes
-	g.recount()
-	for at := range g.touched {
-		of := changes.of(at.table)
-		of.Moved = append(of.Moved, g.relation(at.table).ids[at.slot])
-	}
 	for table := Root; table < len(g.tables); table++ {
 		of := changes.of(table)
-		slices.Sort(of.Moved)
+		of.Moved = g.takeTouched(table)
 		sort.Sort(byGone{&of.TableChanges})
 		of.Left = latest(of.Left)
 	}
-	g.changes, g.touched = newGuardedChanges(len(g.tables)), make(map[place]struct{})
+	g.changes = newGuardedChanges(len(g.tables))
 	return changes
+}
+
+// takeTouched are the rows of a table whose Place may have changed, in ascending order, and forgets them.
+func (g *Guarded) takeTouched(table int) (moved []incremental.RecordID) {
+	g.recount(table)
+	for slot := range g.touched[table+1] {
+		moved = append(moved, g.relation(table).ids[slot])
+	}
+	g.touched[table+1] = make(map[int32]struct{})
+	slices.Sort(moved)
+	return moved
 }
 
 // Note returns what a store has to know of a table's changes if nothing is to be published yet:
 // the rows whose Place may be another one, and those that have become ghosts.
 func (g *Guarded) Note(table int) (noted GuardedTable) {
-	g.recount()
-	for at := range g.touched {
-		if at.table == table {
-			noted.Moved = append(noted.Moved, g.relation(table).ids[at.slot])
-			delete(g.touched, at)
-		}
-	}
-	slices.Sort(noted.Moved)
+	noted.Moved = g.takeTouched(table)
 	of := g.changes.of(table)
 	noted.Left, of.Left = latest(of.Left), nil
 	return noted
@@ -156,7 +155,7 @@ func (g *Guarded) Place(table int, id incremental.RecordID) (p Place) {
 	return p
 }
 
-// NextCell is the number that the next cell will get; see GuardedOptions.FirstCell.
+// NextCell is the number that the next cell will get; see Restore.
 func (g *Guarded) NextCell() int64 { return g.shown.nextCell }
 
 // KeepsVanished reports whether a store has to keep the rows of a class that have vanished, as

@@ -15,7 +15,7 @@ type Freshness struct {
 
 // Freshness counts. It takes time for each row that has changed since the last Publish.
 func (g *Guarded) Freshness(table int) Freshness {
-	g.recount()
+	g.recount(table)
 	f := g.tallies[table+1].counted
 	f.Ghosts = g.shown.of(table).departed
 	f.Rows += f.Ghosts
@@ -101,9 +101,10 @@ func (g *Guarded) standing(at place) standing {
 	return countsNot
 }
 
-// recount counts the rows that may have changed.
-func (g *Guarded) recount() {
-	for at := range g.touched {
+// recount counts the rows of a table that may have changed.
+func (g *Guarded) recount(table int) {
+	for slot := range g.touched[table+1] {
+		at := place{table, slot}
 		g.count(at, g.standing(at))
 	}
 }

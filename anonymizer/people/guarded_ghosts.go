@@ -138,10 +138,12 @@ func (p *publishing) vanishPart(of *part) {
 // not leave out yet are k persons' or more, or if as many of those that it does have come back.
 func (p *publishing) updateWeights() {
 	for _, of := range p.dirtyParts() {
+		before := *of
 		p.discount(of)
-		// A store keeps a weight as it is published.
-		if share := of.share(); float32(share) != float32(of.told) {
-			of.told = share
+		// A store keeps a weight as it is published, and what it leaves out.
+		share := of.share()
+		if float32(share) != float32(of.told) || of.untold && of.told != 1 || of.discounted != before.discounted || of.discountedPersons != before.discountedPersons {
+			of.told, of.untold = share, false
 			changes := p.changes.of(of.table)
 			changes.Weights = append(changes.Weights, of.weight())
 		}

@@ -40,7 +40,8 @@ type Restoring struct {
 }
 
 // Restore begins to fill a release, which must be empty.
-func (g *Guarded) Restore() (*Restoring, error) {
+// NextCell is that of the release that the store is of; no cell gets a lower number.
+func (g *Guarded) Restore(nextCell int64) (*Restoring, error) {
 	r := &Restoring{of: g, cells: make(map[int64]*shownCell), members: make(map[uint64]int32)}
 	for table := Root; table < len(g.tables); table++ {
 		if g.Len(table) > 0 || len(g.shown.of(table).rows) > 0 {
@@ -49,7 +50,7 @@ func (g *Guarded) Restore() (*Restoring, error) {
 		r.places = append(r.places, make(map[incremental.RecordID]Place))
 	}
 	r.rows = make([][]StoredRow, len(r.places))
-	g.begun = true
+	g.begun, g.shown.nextCell = true, max(g.shown.nextCell, nextCell)
 	return r, nil
 }
 
@@ -86,8 +87,9 @@ func (r *Restoring) Record(table int, row Row, at Place) error {
 	return nil
 }
 
-// End puts everything together. It returns what does not fit.
-func (r *Restoring) End(weights []Weight) error {
+// End puts everything together. Rows that have come to belong to a published person without the
+// store's being told of it wait from now on. It returns what does not fit.
+func (r *Restoring) End(weights []Weight, now time.Time) error {
 	g := r.of
 	for table := Root; table < len(g.tables); table++ {
 		slices.SortFunc(r.rows[table+1], func(a, b StoredRow) int {
@@ -101,7 +103,7 @@ func (r *Restoring) End(weights []Weight) error {
 		for _, id := range w.Cells {
 			if cell := r.cells[id]; cell != nil {
 				of := cell.part
-				of.told, of.discounted, of.discountedPersons = w.Share, w.Ghosts, w.Persons
+				of.told, of.discounted, of.discountedPersons, of.untold = w.Share, w.Ghosts, w.Persons, false
 			}
 		}
 	}
@@ -127,7 +129,7 @@ func (r *Restoring) End(weights []Weight) error {
 		}
 	}
 	r.expect()
-	r.admit()
+	r.admit(now)
 	g.countAll()
 	return nil
 }
@@ -147,11 +149,8 @@ func (g *Guarded) belongs(at place) bool {
 
 // admit has the rows below published persons wait that a store has as those of nobody, since what they
 // belong to was changed in a way that the store was not told of.
-func (r *Restoring) admit() {
-	g, now := r.of, time.Time{}
-	if last := len(r.waiting) - 1; last >= 0 {
-		now = r.waiting[last].since
-	}
+func (r *Restoring) admit(now time.Time) {
+	g := r.of
 	for slot := range g.root.ids {
 		if g.root.ids[slot] != 0 {
 			g.enter(Root, int32(slot), now)

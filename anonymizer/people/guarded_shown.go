@@ -64,6 +64,8 @@ type part struct {
 	// discountedPersons how many persons' they are.
 	discounted, discountedPersons int
 	told                          float64 // the published weight
+	// untold says that a cell has come since then, whose rows do not have it.
+	untold bool
 }
 
 // shownClass is a published class of persons.
@@ -86,8 +88,8 @@ type timeframe struct {
 	ready   map[place]struct{}
 }
 
-func newShown(s *source, valued bool, nextCell int64) shown {
-	all := shown{classes: make(map[int64]*shownClass), nextCell: nextCell, dirty: make(map[*part]struct{}), valued: valued}
+func newShown(s *source, valued bool) shown {
+	all := shown{classes: make(map[int64]*shownClass), nextCell: 1, dirty: make(map[*part]struct{}), valued: valued}
 	for table := Root; table < len(s.tables); table++ {
 		columns := 0
 		if valued {
@@ -150,7 +152,7 @@ func (f *timeframe) newCell(table int, id int64) *shownCell {
 		f.parts[table] = of
 	}
 	cell := &shownCell{id: id, class: f.class, frame: f, part: of}
-	of.cells = append(of.cells, cell)
+	of.cells, of.untold = append(of.cells, cell), true
 	return cell
 }
 

@@ -85,7 +85,7 @@ func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int3
 	}
 	w.follows = w
 	w.seed = seed
-	w.live = w.startGuarded(1, 0)
+	w.live = w.startGuarded(0)
 	for range w.attributes {
 		w.seen = append(w.seen, map[incremental.RecordID]*shownRow{})
 		w.records = append(w.records, map[incremental.RecordID]*shownRow{})
@@ -99,10 +99,9 @@ func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int3
 	return w
 }
 
-func (w *guardedWorld) startGuarded(firstCell int64, pseudonyms uint64) *guardedRun {
+func (w *guardedWorld) startGuarded(pseudonyms uint64) *guardedRun {
 	r := &guardedRun{pcg: rand.NewPCG(w.seed, 9), pseudonyms: pseudonyms}
 	o := w.options
-	o.FirstCell = firstCell
 	o.MaintainedOptions = people.MaintainedOptions{Method: method, Seed: w.seed, Random: rand.New(r.pcg), Pseudonym: func(int) uint64 { r.pseudonyms++; return r.pseudonyms }}
 	g, err := people.NewGuarded(w.shape, w.constraints, w.knows, o)
 	w.must(err)
@@ -528,7 +527,7 @@ func (w *guardedWorld) checkWeight(table int, now people.Weight) {
 
 // restart begins anew with what a store has, in any order, beside the release as it is.
 func (w *guardedWorld) restart() {
-	next := w.startGuarded(w.live.NextCell(), w.live.pseudonyms)
+	next := w.startGuarded(w.live.pseudonyms)
 	w.restore(next.Guarded)
 	state, err := w.live.pcg.MarshalBinary()
 	w.must(err)
@@ -542,7 +541,7 @@ func (w *guardedWorld) restart() {
 }
 
 func (w *guardedWorld) restore(g *people.Guarded) {
-	restoring, err := g.Restore()
+	restoring, err := g.Restore(w.live.NextCell())
 	w.must(err)
 	for _, i := range w.random.Perm(len(w.ever)) {
 		r := w.ever[i]
@@ -567,5 +566,5 @@ func (w *guardedWorld) restore(g *people.Guarded) {
 	for _, weight := range w.weights {
 		weights = append(weights, weight)
 	}
-	w.must(restoring.End(weights))
+	w.must(restoring.End(weights, w.now))
 }

@@ -80,7 +80,7 @@ func (b *backlog) slots(of *relation) []int32 {
 	return slots
 }
 
-func (g *Guarded) touch(table int, slot int32) { g.touched[place{table, slot}] = struct{}{} }
+func (g *Guarded) touch(table int, slot int32) { g.touched[table+1][slot] = struct{}{} }
 
 // enter has a row wait that belongs to a published person now, and the rows below it.
 func (g *Guarded) enter(table int, slot int32, now time.Time) {

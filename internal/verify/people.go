@@ -30,8 +30,9 @@ import (
 //
 // Whose a row is follows from the raw keys in the private store. Where updates are guarded, a row can
 // outlive its record, and stand for one that has changed: whose it was is what the release was marked
-// with. The marks of rows that belong together have to agree, with one another and, where the records are
-// as they were, with the raw keys; constraints count what is published, and has been.
+// with. The marks of rows that belong together have to agree, with one another and, in rows with keys whose
+// records are as they were, with the raw keys; constraints count what is published, and has been. k is
+// counted in each class, since its rows come and go together. Whose rows without keys are, is believed.
 type persons struct {
 	ctx     context.Context
 	tx      pgx.Tx

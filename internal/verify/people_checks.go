@@ -53,9 +53,7 @@ func (m *member) checkRows() error {
 			"SELECT 'a record has ' || count(*) || ' rows, one in class ' || min(kproxy_class) FROM %s WHERE kproxy_row IS NOT NULL GROUP BY kproxy_row HAVING count(*) > 1", m.relations.release)},
 	}
 	if m.hasRowsBelow() {
-		promises = append(promises, promise{"no two records have the same key", fmt.Sprintf(
-			"SELECT count(*) || ' records' FROM %s r GROUP BY %s HAVING count(*) > 1 AND max(num_nulls(%s)) = 0",
-			m.relations.records, m.rawKey(m, m.relations.publication.Membership.Key()), strings.Join(quotedAll("r", m.relations.publication.Membership.Key()), ", "))})
+		promises = append(promises, m.uniquePromise())
 	}
 	if !m.isRoot() {
 		promises = append(promises, promise{"every row belongs to a person who is published", fmt.Sprintf(
@@ -63,6 +61,13 @@ func (m *member) checkRows() error {
 			m.rows(), m.of.root().relations.release)})
 	}
 	return m.keep(promises...)
+}
+
+// uniquePromise is that a key leads to one record.
+func (m *member) uniquePromise() promise {
+	return promise{"no two records have the same key", fmt.Sprintf(
+		"SELECT count(*) || ' records' FROM %s r GROUP BY %s HAVING count(*) > 1 AND max(num_nulls(%s)) = 0",
+		m.relations.records, m.rawKey(m, m.relations.publication.Membership.Key()), strings.Join(quotedAll("r", m.relations.publication.Membership.Key()), ", "))}
 }
 
 func quotedAll(alias string, names []string) []string {
@@ -108,16 +113,20 @@ func (m *member) checkPersons() error {
 	}
 	if m.isRoot() {
 		columns := strings.Join(m.shown(), ", ")
-		if m.of.people.Knows.All {
-			columns = "class" // whose persons have the same tree
+		if m.of.people.Knows.All || m.relations.isGuarded() {
+			columns = "class" // whose persons have the same tree, or come and go together
 		}
 		return m.keep(promise{fmt.Sprintf("%d persons have the same root values", k), alike(m.rows(), columns, "true")})
 	}
 	var promises []promise
-	if !m.isUnknown() {
-		promises = append(promises, promise{fmt.Sprintf("%d persons have a row with keys that shows the same", k), alike(m.paths(), "win, "+strings.Join(m.shownOfPaths(), ", "), "keyed")})
+	keyed, pooled := alike(m.paths(), "win, "+strings.Join(m.shownOfPaths(), ", "), "keyed"), alike(m.rows(), strings.Join(m.shown(), ", "), "NOT keyed")
+	if m.relations.isGuarded() { // what comes and goes together
+		keyed, pooled = alike(m.rows(), "class", "keyed"), alike(m.rows(), "class", "NOT keyed")
 	}
-	promises = append(promises, promise{fmt.Sprintf("%d persons have a row without keys that shows the same", k), alike(m.rows(), strings.Join(m.shown(), ", "), "NOT keyed")})
+	if !m.isUnknown() {
+		promises = append(promises, promise{fmt.Sprintf("%d persons have a row with keys that shows the same", k), keyed})
+	}
+	promises = append(promises, promise{fmt.Sprintf("%d persons have a row without keys that shows the same", k), pooled})
 	if m.of.people.Knows.All && !m.isUnknown() {
 		promises = append(promises, promise{"all persons of a class have the same tree", m.treesQuery()})
 	}

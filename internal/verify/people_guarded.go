@@ -31,6 +31,11 @@ func (m *member) asMarked(selected string) string {
 // checkGuardedRows checks that rows and records know of each other.
 func (m *member) checkGuardedRows() error {
 	release, records := m.relations.release, m.relations.records
+	if m.hasRowsBelow() {
+		if err := m.keep(m.uniquePromise()); err != nil {
+			return err
+		}
+	}
 	return m.keep(
 		promise{"every row has a number of its own, and a class", fmt.Sprintf(
 			"SELECT count(*) || ' rows of ' || coalesce('class ' || kproxy_class, 'no class') FROM (SELECT kproxy_class, kproxy_row, count(*) OVER (PARTITION BY kproxy_row) AS n FROM %s) l"+
@@ -43,7 +48,7 @@ func (m *member) checkGuardedRows() error {
 		promise{"no record is published that is withheld or waits", fmt.Sprintf(
 			"SELECT count(*) || ' records' FROM %s WHERE kproxy_row IS NOT NULL AND (kproxy_expired OR kproxy_pooling OR kproxy_since IS NOT NULL) HAVING count(*) > 0", records)},
 		promise{"only published records are published as they were", fmt.Sprintf(
-			"SELECT count(*) || ' records' FROM %s WHERE kproxy_row IS NULL AND kproxy_stale HAVING count(*) > 0", records)},
+			"SELECT count(*) || ' records' FROM %s WHERE (kproxy_row IS NULL AND kproxy_stale) IS NOT FALSE HAVING count(*) > 0", records)},
 		promise{"every class has one weight, which tells of no more rows than stand for nobody or have changed", fmt.Sprintf(
 			"SELECT 'class ' || min(l.kproxy_class) || ', of ' || count(*) || ' rows with one weight, ' || max(l.kproxy_discounted) || ' left out'"+
 				" FROM %s l LEFT JOIN (SELECT kproxy_row, bool_or(kproxy_stale) AS stale FROM %s GROUP BY 1) o USING (kproxy_row)"+
@@ -77,10 +82,10 @@ func (m *member) checkMarks() error {
 			"SELECT count(*) || ' rows of class ' || l.kproxy_class FROM %s l LEFT JOIN %s p ON p.kproxy_row = l.kproxy_parent WHERE l.kproxy_persons IS NOT NULL"+
 				" AND (p.kproxy_persons = l.kproxy_persons AND p.kproxy_person = l.kproxy_person AND NOT (%s)) IS NOT TRUE GROUP BY l.kproxy_class", release, above.relations.release, window)},
 	}
-	// By raw keys: what is as it was belongs to what it belonged to.
+	// By raw keys: what is as it was belongs to what it belonged to, if that is as it was, too.
 	promises = append(promises, promise{"a row with keys belongs to that of the record that its record belongs to", fmt.Sprintf(
-		"SELECT count(*) || ' rows of class ' || l.kproxy_class FROM %s l JOIN %s r ON %s JOIN (%s) o ON o.record = r.kproxy_record JOIN %s a ON a.kproxy_record = o.parent AND NOT a.kproxy_stale"+
-			" WHERE l.kproxy_persons IS NOT NULL AND a.kproxy_row IS NOT NULL AND a.kproxy_row <> l.kproxy_parent GROUP BY l.kproxy_class",
+		"SELECT count(*) || ' rows of class ' || l.kproxy_class FROM %s l JOIN %s r ON %s JOIN (%s) o ON o.record = r.kproxy_record JOIN %s a ON a.kproxy_row = l.kproxy_parent AND a.kproxy_stale IS NOT TRUE"+
+			" WHERE l.kproxy_persons IS NOT NULL AND a.kproxy_record IS DISTINCT FROM o.parent GROUP BY l.kproxy_class",
 		release, m.relations.records, m.sameRecord(), m.records(), above.relations.records)})
 	if m.isDirect() && !m.of.people.Knows.All {
 		promises = append(promises, promise{"rows lie in the windows that they are marked with", fmt.Sprintf(

@@ -186,7 +186,7 @@ func (m *member) byClass() string {
 // sameRecord is the condition that the record r is published as it is in the row l.
 func (m *member) sameRecord() string {
 	if m.relations.isGuarded() {
-		return fmt.Sprintf("r.%[1]s = l.%[1]s AND NOT r.%[2]s", catalog.RowColumn, catalog.StaleColumn)
+		return fmt.Sprintf("r.%[1]s = l.%[1]s AND r.%[2]s IS NOT TRUE", catalog.RowColumn, catalog.StaleColumn)
 	}
 	return fmt.Sprintf("r.%s = l.%s", catalog.RecordColumn, catalog.RowColumn)
 }
