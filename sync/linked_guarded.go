@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,6 +33,14 @@ func newLinkedGuarded(t *table) (*linkedGuarded, error) {
 	}
 	s.truncate()
 	return s, nil
+}
+
+// publish: the places of what the snapshot has are stored with the records.
+func (s *linkedGuarded) publish(context.Context, *publisher, *snapshot) error {
+	return s.group.guard(func(g *people.Guarded) error {
+		_ = g.Note(s.number)
+		return nil
+	})
 }
 
 func (s *linkedGuarded) insert(id incremental.RecordID, _ []byte, row coded, now time.Time) (returned bool, err error) {

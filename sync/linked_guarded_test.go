@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,6 +211,13 @@ func TestGuardedGroupKeepsLineage(t *testing.T) {
 	seen := h.seen()
 	h.knows = "1:3"
 	h.config.Tables = h.linkedPublications(h.config.Reader)
+	// What was asked for outlasts a session that ends when one table has joined.
+	var cut atomic.Bool
+	h.config.Failpoint = func(name string) {
+		if name == FailAfterJoin && cut.CompareAndSwap(true, false) {
+			h.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", h.config.Owner.User)
+		}
+	}
 	s, err := New(h.config)
 	if err != nil {
 		t.Fatal(err)
@@ -235,9 +243,11 @@ func TestGuardedGroupKeepsLineage(t *testing.T) {
 	if now := h.seen(); now != seen {
 		t.Error("tables are published anew although nobody has asked for it")
 	}
+	cut.Store(true)
 	if err := Rebuild(t.Context(), h.config.Owner, h.config.Slot, []catalog.Name{{Schema: "public", Relation: "drugs"}}); err != nil {
 		t.Fatal(err)
 	}
+	await(t, "the connections are cut", func() bool { return !cut.Load() })
 	await(t, "all tables are published", all(func(t TableStatus) bool { return t.State == Published && !t.Preparing }))
 	h.inStep(s)
 	h.checkRelease()

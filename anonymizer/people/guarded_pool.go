@@ -23,7 +23,7 @@ func (p *publishing) leaveToPool(at place) {
 	}
 	p.stop(at)
 	t.state[at.slot] = pooledUnset
-	p.pools[at.table][at.slot] = struct{}{}
+	p.pools[at.table][at.slot], p.repooled[at.table] = struct{}{}, true
 	p.touch(at.table, at.slot)
 	for _, child := range t.children {
 		for _, row := range p.below(child, at.slot) {
@@ -41,9 +41,10 @@ func (p *publishing) publishPool(table int) error {
 	if len(own) > 1 {
 		least = max(least, leastValued)
 	}
-	if len(pool) < least { // persons have a row each at least
+	if len(pool) < least || !p.repooled[table] { // persons have a row each at least
 		return nil
 	}
+	p.repooled[table] = false
 	slots := make([]int32, 0, len(pool))
 	for slot := range pool {
 		slots = append(slots, slot)

@@ -76,7 +76,7 @@ func (r *Restoring) Record(table int, row Row, at Place) error {
 		t.state[slot] = refused
 	case at.Pooling:
 		t.state[slot] = pooledUnset
-		g.pools[table][slot] = struct{}{}
+		g.pools[table][slot], g.repooled[table] = struct{}{}, true
 	case !at.Since.IsZero():
 		t.state[slot] = waits
 		r.waiting = append(r.waiting, waiting{place{table, slot}, at.Since})
