@@ -244,7 +244,7 @@ func TestGuardedGroupKeepsLineage(t *testing.T) {
 		t.Error("tables are published anew although nobody has asked for it")
 	}
 	cut.Store(true)
-	if err := Rebuild(t.Context(), h.config.Owner, h.config.Slot, []catalog.Name{{Schema: "public", Relation: "drugs"}}); err != nil {
+	if err := Rebuild(t.Context(), h.config.Owner, h.config.Slot, []catalog.Name{{Schema: "public", Relation: "patients"}}); err != nil { // which join first
 		t.Fatal(err)
 	}
 	await(t, "the connections are cut", func() bool { return !cut.Load() })
