@@ -111,9 +111,6 @@ func (s *linkedGuarded) marks() []storeColumn {
 	}
 }
 
-// indexed: weights change by cells.
-func (s *linkedGuarded) indexed() []string { return append(s.linked.indexed(), s.part.column) }
-
 func (s *linkedGuarded) due() (due time.Time) {
 	if s.group.ready && s.group.settled {
 		_ = s.group.guard(func(g *people.Guarded) error {
@@ -183,8 +180,35 @@ func (s *linkedGuarded) writeRelease(to *statements) {
 	}
 	if s.whole {
 		s.indexKeys(to)
+		// Weights change by cells.
+		to.Queue(fmt.Sprintf("CREATE INDEX ON %s (%s)", s.t.release.releaseTable(), s.part.column))
 		to.Queue("ANALYZE " + s.t.release.releaseTable())
+		s.placeAll(to)
 	}
+}
+
+// placeAll tells all records of the first release that their rows are their own.
+func (s *linkedGuarded) placeAll(to *statements) {
+	to.Queue(fmt.Sprintf("UPDATE %s AS r SET %[2]s = l.%[2]s, %[3]s = l.%[3]s, %[4]s = NULL, %[5]s = false, %[6]s = false, %[7]s = false FROM %[8]s AS l WHERE l.%[3]s = r.%[9]s",
+		s.t.recordsTable(), s.part.column, catalog.RowColumn, catalog.SinceColumn, catalog.ExpiredColumn, catalog.PoolingColumn, catalog.StaleColumn,
+		s.t.release.releaseTable(), recordColumn))
+}
+
+// moved: what the first release has of a table is placed at once.
+func (s *linkedGuarded) moved() (ids []incremental.RecordID) {
+	moved := s.linked.moved()
+	if !s.whole || s.share == nil {
+		return moved
+	}
+	_ = s.group.guard(func(g *people.Guarded) error {
+		for _, id := range moved {
+			if g.Place(s.number, id).Row == 0 {
+				ids = append(ids, id)
+			}
+		}
+		return nil
+	})
+	return ids
 }
 
 // writeRows is that of linked, with the marks of guarded tables.
