@@ -140,6 +140,19 @@ func (h *histories) faults(t *testing.T) []fault {
 			return p
 		}},
 	}
+	faults = append(faults, fault{"one table is compared with its source", func(t *testing.T, p *process) *process {
+		h.kproxy(t, "resync", "public.stays", "--no-wait").must(t)
+		time.Sleep(time.Duration(h.rng.IntN(600)) * time.Millisecond)
+		return p
+	}}, fault{"the configuration is loaded again", func(t *testing.T, p *process) *process {
+		h.kproxy(t, "reload").must(t)
+		return p
+	}}, fault{"the process is killed while tables are compared", func(t *testing.T, p *process) *process {
+		h.kproxy(t, "resync", "public.persons", "public.stays", "public.labs", "--no-wait").must(t)
+		time.Sleep(time.Duration(h.rng.IntN(600)) * time.Millisecond)
+		p.end(t, syscall.SIGKILL)
+		return h.serve(t)
+	}})
 	for _, name := range failpoints(t) {
 		if strings.Contains(name, "commit") {
 			faults = append(faults, fault{"failpoint " + name, func(t *testing.T, p *process) *process {

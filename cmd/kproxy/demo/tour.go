@@ -81,7 +81,7 @@ func (s *stage) tourOf(ctx context.Context, p catalog.Publication) (failed int, 
 	if p.Membership != nil {
 		of := peopleGuide{guide: g, people: p.Membership.People}
 		g.table.Constraints = of.people.Constraints // of all tables together
-		s.say("\nA tour of persons and what belongs to them, with immediate updates")
+		s.say("\nA tour of persons and what belongs to them, with %v updates", p.Policy.Updates.Mode)
 		of.walkPeople(ctx)
 	} else {
 		s.say("\nA tour of %s, with %v updates", p.Policy.Table, p.Policy.Updates.Mode)

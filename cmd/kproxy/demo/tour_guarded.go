@@ -101,12 +101,16 @@ func (g *guide) batch() (int, error) {
 
 // awaitStatus waits until all changes of the source are applied and the table stands so.
 func (g *guide) awaitStatus(ctx context.Context, done func(ksync.TableStatus) bool) error {
-	records, err := g.count(ctx, g.owner, g.table.Table.SQL(), "")
+	return g.awaitStatusOf(ctx, g.table.Table, done)
+}
+
+func (g *guide) awaitStatusOf(ctx context.Context, table catalog.Name, done func(ksync.TableStatus) bool) error {
+	records, err := g.count(ctx, g.owner, table.SQL(), "")
 	if err != nil {
 		return err
 	}
 	for started := time.Now(); ; {
-		if s := g.daemon.Status().Tables[g.table.Table]; s.Records == records && done(s) {
+		if s := g.daemon.Status().Tables[table]; s.Records == records && done(s) {
 			return nil
 		}
 		if time.Since(started) > patience {

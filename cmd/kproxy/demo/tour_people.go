@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // peopleGuide walks through the hospital's tables about the same persons.
@@ -27,8 +28,17 @@ func (g *peopleGuide) walkPeople(ctx context.Context) {
 	g.step("every key leads to its row", func() (string, error) { return g.follows(ctx) })
 	g.step("no key is that of the source", func() (string, error) { return g.pseudonyms(ctx) })
 	g.crowds(ctx)
-	g.step("an admission inserted at the source appears, with its diagnosis", func() (string, error) { return g.admit(ctx) })
-	g.step("a person deleted at the source leaves all tables", func() (string, error) { return g.dismiss(ctx) })
+	if g.table.Updates.Mode == catalog.Guarded {
+		g.step("an admission inserted at the source waits for others", func() (string, error) {
+			return g.unseen(ctx, admission, "public.stays", func(s ksync.TableStatus) bool { return s.Waiting >= 1 })
+		})
+		g.step("the rows of a person who is deleted at the source stay, in all tables", func() (string, error) {
+			return g.unseen(ctx, departure, "public.persons", func(s ksync.TableStatus) bool { return s.Ghosts == 1 })
+		})
+	} else {
+		g.step("an admission inserted at the source appears, with its diagnosis", func() (string, error) { return g.followAll(ctx, admission) })
+		g.step("a person deleted at the source leaves all tables", func() (string, error) { return g.followAll(ctx, departure) })
+	}
 	g.crowds(ctx)
 	for _, attack := range peopleAttacks {
 		g.step("refused: "+attack, func() (string, error) { return g.refused(ctx, attack) })
@@ -174,16 +184,33 @@ func (g *peopleGuide) outsiders(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d of %d outsiders find somebody, and each %d to %d persons", len(found), len(known), slices.Min(found), slices.Max(found)), nil
 }
 
-// admit has somebody come again, and sees stay and diagnosis appear in the same moment.
-func (g *peopleGuide) admit(ctx context.Context) (string, error) {
-	return g.followAll(ctx, `WITH stay AS (
+// admission has somebody come again, with a diagnosis, and departure deletes the person of most stays,
+// which takes them along.
+const (
+	admission = `WITH stay AS (
 			INSERT INTO stays SELECT max(stay_id) + 1, min(person_id), max(admission_date), 3, min(ward), min(cost) FROM stays RETURNING stay_id)
-		INSERT INTO diagnoses SELECT stay_id, 1, (SELECT min(code) FROM diagnoses) FROM stay`)
-}
+		INSERT INTO diagnoses SELECT stay_id, 1, (SELECT min(code) FROM diagnoses) FROM stay`
+	departure = "DELETE FROM persons WHERE person_id = (SELECT person_id FROM stays GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1)"
+)
 
-// dismiss deletes the person of most stays, which takes them along.
-func (g *peopleGuide) dismiss(ctx context.Context) (string, error) {
-	return g.followAll(ctx, "DELETE FROM persons WHERE person_id = (SELECT person_id FROM stays GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1)")
+// unseen changes the source, waits until a table's status tells of it, and compares what readers have.
+func (g *peopleGuide) unseen(ctx context.Context, change, table string, told func(ksync.TableStatus) bool) (string, error) {
+	before, err := g.rows(ctx, g.client)
+	if err != nil {
+		return "", err
+	}
+	if _, err := g.owner.Exec(ctx, change); err != nil {
+		return "", err
+	}
+	schema, relation, _ := strings.Cut(table, ".")
+	if err := g.awaitStatusOf(ctx, catalog.Name{Schema: schema, Relation: relation}, told); err != nil {
+		return "", err
+	}
+	now, err := g.rows(ctx, g.client)
+	if err == nil && !slices.Equal(now, before) {
+		err = fmt.Errorf("tables of %v rows became %v", before, now)
+	}
+	return fmt.Sprintf("the tables have %v rows, as before", now), err
 }
 
 // followAll changes the source, and waits until all tables have as many rows in one snapshot.
