@@ -16,6 +16,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 // guardedHospital publishes few persons and rows at once, and soon.
@@ -251,4 +252,68 @@ func TestGuardedGroupKeepsLineage(t *testing.T) {
 	await(t, "all tables are published", all(func(t TableStatus) bool { return t.State == Published && !t.Preparing }))
 	h.inStep(s)
 	h.checkRelease()
+}
+
+// TestVerifierRefusesSpoiledGuardedTables: each promise about guarded tables is broken by a change of the
+// store that breaks it.
+func TestVerifierRefusesSpoiledGuardedTables(t *testing.T) {
+	t.Parallel()
+	const patients = 80
+	h := guardedHospital(t, "1/1y:3", patients)
+	s, stop := h.run()
+	h.inStep(s)
+	h.exec("DELETE FROM patients WHERE patient_id % 9 = 4")
+	h.exec("UPDATE visits SET ward = 'moved' WHERE visit_id % 5 = 0")
+	h.inStep(s)
+	h.checkRelease()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	of := func(kind, table string) string { return storeTable(kind, int64(h.generationOf(table))).SQL() }
+	release, records, roots := of("release", "visits"), of("records", "visits"), of("release", "patients")
+	const keyed = " WHERE ctid = (SELECT min(ctid) FROM %[1]s WHERE kproxy_persons IS NOT NULL)"
+	for _, c := range []struct{ table, spoil, promise string }{
+		{release, "UPDATE %[1]s SET kproxy_row = kproxy_row + 1000000" + keyed, "every published record has a row of its class"},
+		{release, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s)" + keyed, "every row has a number of its own, and a class"},
+		{records, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s) WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "no two records share a row"},
+		{records, "UPDATE %[1]s SET kproxy_expired = true WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "no record is published that is withheld or waits"},
+		{records, "UPDATE %[1]s SET kproxy_stale = NULL, kproxy_row = NULL, kproxy_class = NULL WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "only published records are published as they were"},
+		{release, "UPDATE %[1]s SET kproxy_weight = 0.5" + keyed, "every class has one weight, which tells of no more rows than stand for nobody or have changed"},
+		{release, "UPDATE %[1]s SET kproxy_weight = 0.5", "every class has one weight, which tells of no more rows than stand for nobody or have changed"},
+		{roots, "UPDATE %[1]s SET kproxy_person = kproxy_person + 1", "the persons of a class are numbered from 0 on"},
+		{release, "UPDATE %[1]s SET kproxy_persons = NULL" + keyed, "rows have keys where their persons are told, and only there"},
+		{release, "UPDATE %[1]s SET kproxy_window = kproxy_window + 1" + keyed, "a class is one of persons of one class in one window"},
+		{release, "UPDATE %[1]s SET kproxy_window = kproxy_window + 1", "rows lie in the windows that they are marked with"},
+		{release, "UPDATE %[1]s SET kproxy_person = kproxy_person + 1 WHERE kproxy_persons IS NOT NULL", "a row with keys belongs to a row of the same person"},
+		{release, "UPDATE %[1]s l SET kproxy_parent = o.kproxy_row, kproxy_person = o.kproxy_person FROM " + roots + " o" +
+			" WHERE o.kproxy_persons = l.kproxy_persons AND o.kproxy_person = (l.kproxy_person + 1) %% 3", "a row with keys belongs to that of the record that its record belongs to"},
+		{release, "DELETE FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s) AND ctid > (SELECT min(ctid) FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s))", "4 persons have a row with keys that shows the same"},
+		{"kproxy_store.departed", "UPDATE %[1]s SET row = row + 1000000", "every key of who has left leads to a row of nobody"},
+		{"kproxy_store.generation", "UPDATE %[1]s SET ghosts = ghosts + 1", "the store tells how fresh the release is"},
+	} {
+		h.exec("CREATE TABLE kept AS TABLE " + c.table)
+		h.exec(fmt.Sprintf(c.spoil, c.table))
+		if broken := h.brokenPromises(); !slices.Contains(broken, c.promise) {
+			t.Errorf("%s breaks %q, and not %q", fmt.Sprintf(c.spoil, c.table), broken, c.promise)
+		}
+		h.exec("DELETE FROM " + c.table + "; INSERT INTO " + c.table + " SELECT * FROM kept; DROP TABLE kept")
+	}
+	h.checkRelease()
+}
+
+// brokenPromises are the checks that fail for any table.
+func (h *hospital) brokenPromises() (broken []string) {
+	h.t.Helper()
+	report, err := verify.Run(h.t.Context(), h.connect(), h.config.Tables)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, table := range report {
+		for _, check := range table.Checks {
+			if !check.Passed {
+				broken = append(broken, check.Name)
+			}
+		}
+	}
+	return broken
 }
