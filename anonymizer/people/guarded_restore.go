@@ -141,12 +141,6 @@ func (r *Restoring) dismiss(at place) {
 	r.of.touch(at.table, at.slot)
 }
 
-// belongs reports whether a row belongs to a published person.
-func (g *Guarded) belongs(at place) bool {
-	person, _ := g.person(at.table, at.slot)
-	return person != Nobody && g.shown.of(Root).bySlot[person] != none
-}
-
 // admit has the rows below published persons wait that a store has as those of nobody, since what they
 // belong to was changed in a way that the store was not told of.
 func (r *Restoring) admit(now time.Time) {

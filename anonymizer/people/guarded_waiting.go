@@ -82,6 +82,12 @@ func (b *backlog) slots(of *relation) []int32 {
 
 func (g *Guarded) touch(table int, slot int32) { g.touched[table+1][slot] = struct{}{} }
 
+// belongs reports whether a row belongs to a published person.
+func (g *Guarded) belongs(at place) bool {
+	person, _ := g.person(at.table, at.slot)
+	return person != Nobody && g.shown.of(Root).bySlot[person] != none
+}
+
 // enter has a row wait that belongs to a published person now, and the rows below it.
 func (g *Guarded) enter(table int, slot int32, now time.Time) {
 	if g.belongs(place{table, slot}) {
