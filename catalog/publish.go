@@ -94,6 +94,12 @@ func (c PublishedColumn) Generalized() bool {
 	return c.Part == Representative || c.Part == Range || c.Part == Label
 }
 
+// WeighsApart reports whether weights are stored apart from rows, by cells: that of a table and window
+// of a class changes often, and is that of a thousand rows.
+func (p Publication) WeighsApart() bool {
+	return p.Membership != nil && p.Policy.Updates.Mode == Guarded
+}
+
 // StoredColumns are the source columns that the private store keeps besides the
 // key: the quasi-identifiers, the columns published as they are and the subject,
 // in the source table's order.

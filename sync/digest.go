@@ -17,6 +17,9 @@ const storeLayout = 5
 // packedLayout is raised likewise where only the tables of packed releases do.
 const packedLayout = 2
 
+// weighedLayout is raised likewise where only those of releases whose weights lie apart do.
+const weighedLayout = 1
+
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published
 // shape. A store with another digest does not fit and is published afresh;
@@ -30,7 +33,10 @@ func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 // formerDigest is what stores have that were made when identifying columns counted.
 func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	// What is published does not depend on when, nor on when it is renewed.
-	guarded := p.Policy.Updates.Mode == catalog.Guarded
+	guarded, weighed := p.Policy.Updates.Mode == catalog.Guarded, 0
+	if p.WeighsApart() {
+		weighed = weighedLayout
+	}
 	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: digestedMode(guarded)}, 0
 	p.Policy.Joinable = nil
 	packed := 0
@@ -40,6 +46,7 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 	text, err := json.Marshal(struct {
 		Layout     int
 		Packed     int `json:",omitempty"`
+		Weighed    int `json:",omitempty"`
 		Source     catalog.OID
 		Key        []string
 		Stored     []catalog.Column
@@ -48,7 +55,7 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 		Sensitive  []catalog.SensitiveColumn
 		Published  []catalog.PublishedColumn
 		Membership *catalog.Membership `json:",omitempty"`
-	}{storeLayout, packed, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns, p.Membership})
+	}{storeLayout, packed, weighed, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns, p.Membership})
 	if err != nil {
 		return "", fmt.Errorf("digesting the policy of %s: %w", p.Policy.Table, err)
 	}

@@ -129,7 +129,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err != nil {
 		return fmt.Errorf("recording that %s is shown: %w", t.layout.name(), err)
 	}
-	if err := t.layout.view().put(ctx, tx, t.release.releaseTable()); err != nil {
+	if err := t.layout.view().put(ctx, tx, t.shownRelease()); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
 	if err := t.layout.view().grant(ctx, tx, s.reader); err != nil {
@@ -143,7 +143,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')
-		AND c.relname ~ '^(records|stored|release|packed|copied|source|member|class[0-9]*)_[0-9]+$'
+		AND c.relname ~ '^(records|stored|release|weight|packed|copied|source|member|class[0-9]*)_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)

@@ -68,10 +68,9 @@ func (s *linkedGuarded) row(id incremental.RecordID) (row coded) {
 	return row
 }
 
-// places: a record's row and the row's cell, since when it waits, and how.
+// places: the row at which a record stands, since when the record waits, and how.
 func (s *linkedGuarded) places() []storeColumn {
 	return []storeColumn{
-		{s.part.column, "bigint"},
 		{catalog.RowColumn, "bigint"},
 		{catalog.SinceColumn, "timestamptz"},
 		{catalog.ExpiredColumn, "boolean"},
@@ -81,20 +80,29 @@ func (s *linkedGuarded) places() []storeColumn {
 }
 
 func (s *linkedGuarded) place(ids []incremental.RecordID) []any {
-	cells, rows, since := make([]*int64, len(ids)), make([]*int64, len(ids)), make([]*time.Time, len(ids))
+	rows, since := make([]*int64, len(ids)), make([]*time.Time, len(ids))
 	withheld, pooling, stale := make([]bool, len(ids)), make([]bool, len(ids)), make([]bool, len(ids))
 	_ = s.group.guard(func(g *people.Guarded) error {
 		for i, id := range ids {
-			p := g.Place(s.number, id)
-			cells[i], rows[i], since[i] = storedNumber(p.Cell), storedNumber(int64(p.Row)), storedTime(p.Since)
+			p := s.placeOf(g, id)
+			rows[i], since[i] = storedNumber(int64(p.Row)), storedTime(p.Since)
 			withheld[i], pooling[i], stale[i] = p.Withheld, p.Pooling, p.Stale
 		}
 		return nil
 	})
-	return []any{cells, rows, since, withheld, pooling, stale}
+	return []any{rows, since, withheld, pooling, stale}
 }
 
-// marks are what people.StoredRow has of a row, and the weight.
+// placeOf is the place of a record. Before anything is published, records are stored as most of them
+// will stand: each at a row of its own. A store in that state is never taken over (groupsAfresh).
+func (s *linkedGuarded) placeOf(g *people.Guarded, id incremental.RecordID) people.Place {
+	if !s.group.settled && !s.group.restored {
+		return people.Place{Row: id}
+	}
+	return g.Place(s.number, id)
+}
+
+// marks are what people.StoredRow has of a row.
 func (s *linkedGuarded) marks() []storeColumn {
 	return []storeColumn{
 		{s.part.column, "bigint"},
@@ -105,9 +113,6 @@ func (s *linkedGuarded) marks() []storeColumn {
 		{catalog.ParentColumn, "bigint"},
 		{catalog.OwnColumn, "bigint"},
 		{catalog.AliasColumn, "bigint"},
-		{catalog.WeightColumn, "real"},
-		{catalog.DiscountedColumn, "bigint"},
-		{catalog.LeaversColumn, "bigint"},
 	}
 }
 
@@ -167,7 +172,7 @@ func (s *linkedGuarded) writeRelease(to *statements) {
 	if s.whole {
 		to.Queue("DELETE FROM " + s.t.release.releaseTable())
 	} else {
-		s.deleteRows(to, s.keepingVanished)
+		s.deleteRows(to, s.forgetting)
 	}
 	for chunk := range slices.Chunk(s.newRows(), writeChunk) {
 		s.writeRows(to, chunk)
@@ -180,29 +185,26 @@ func (s *linkedGuarded) writeRelease(to *statements) {
 	}
 	if s.whole {
 		s.indexKeys(to)
-		// Weights change by cells.
-		to.Queue(fmt.Sprintf("CREATE INDEX ON %s (%s)", s.t.release.releaseTable(), s.part.column))
 		to.Queue("ANALYZE " + s.t.release.releaseTable())
-		s.placeAll(to)
+		s.leaveOut(to)
 	}
 }
 
-// placeAll tells all records of the first release that their rows are their own.
-func (s *linkedGuarded) placeAll(to *statements) {
-	to.Queue(fmt.Sprintf("UPDATE %s AS r SET %[2]s = l.%[2]s, %[3]s = l.%[3]s, %[4]s = NULL, %[5]s = false, %[6]s = false, %[7]s = false FROM %[8]s AS l WHERE l.%[3]s = r.%[9]s",
-		s.t.recordsTable(), s.part.column, catalog.RowColumn, catalog.SinceColumn, catalog.ExpiredColumn, catalog.PoolingColumn, catalog.StaleColumn,
-		s.t.release.releaseTable(), recordColumn))
+// leaveOut takes their rows from records of which the first release has none, as placeOf has foreseen one.
+func (s *linkedGuarded) leaveOut(to *statements) {
+	to.Queue(fmt.Sprintf("UPDATE %s AS r SET %[2]s = NULL WHERE r.%[2]s = r.%[3]s AND NOT EXISTS (SELECT FROM %[4]s AS l WHERE l.%[2]s = r.%[2]s)",
+		s.t.recordsTable(), catalog.RowColumn, recordColumn, s.t.release.releaseTable()))
 }
 
-// moved: what the first release has of a table is placed at once.
+// moved: with the first release, the places of those change that were not foreseen.
 func (s *linkedGuarded) moved() (ids []incremental.RecordID) {
 	moved := s.linked.moved()
-	if !s.whole || s.share == nil {
+	if s.share == nil || !s.whole || s.t.pending.spilled {
 		return moved
 	}
 	_ = s.group.guard(func(g *people.Guarded) error {
 		for _, id := range moved {
-			if g.Place(s.number, id).Row == 0 {
+			if g.Place(s.number, id) != (people.Place{Row: id}) {
 				ids = append(ids, id)
 			}
 		}
@@ -226,7 +228,7 @@ func (s *linkedGuarded) writeRows(to *statements, rows []newRow) {
 	columns := s.part.shown(cells, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
 	names := append([]string{"record", "cell", "own", "parent", "persons", "member", "win", "row_above", "alias"}, s.part.generalizedNames("", "")...)
 	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
-		SELECT c0.cell, c0.record, c0.persons, c0.member, c0.win, c0.row_above, c0.own, c0.alias, 1, 0, 0, %[4]s
+		SELECT c0.cell, c0.record, c0.persons, c0.member, c0.win, c0.row_above, c0.own, c0.alias, %[4]s
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[]%[5]s) AS c0(%[6]s)
 		JOIN %[7]s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
@@ -235,6 +237,7 @@ func (s *linkedGuarded) writeRows(to *statements, rows []newRow) {
 		append([]any{numbers(records), numbers(cells), own, of, classes, members, windows, parents, aliases}, columns...)...)
 }
 
+// writeWeights notes the weights of cells. A row whose cell has none counts for one.
 func (s *linkedGuarded) writeWeights(to *statements) {
 	var cells, ghosts, persons []int64
 	var shares []float32
@@ -244,12 +247,13 @@ func (s *linkedGuarded) writeWeights(to *statements) {
 			ghosts, persons = append(ghosts, int64(w.Ghosts)), append(persons, int64(w.Persons))
 		}
 	}
-	if len(cells) == 0 {
-		return
+	for len(cells) > 0 {
+		n := min(writeChunk, len(cells))
+		to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s, %[5]s) SELECT * FROM unnest($1::bigint[], $2::real[], $3::bigint[], $4::bigint[])
+			ON CONFLICT (%[2]s) DO UPDATE SET %[3]s = excluded.%[3]s, %[4]s = excluded.%[4]s, %[5]s = excluded.%[5]s`,
+			s.t.release.weightTable(), s.part.column, catalog.WeightColumn, catalog.DiscountedColumn, catalog.LeaversColumn), numbers(cells[:n]), shares[:n], numbers(ghosts[:n]), numbers(persons[:n]))
+		cells, shares, ghosts, persons = cells[n:], shares[n:], ghosts[n:], persons[n:]
 	}
-	to.Queue(fmt.Sprintf(`UPDATE %s AS l SET %s = u.weight, %s = u.ghosts, %s = u.persons
-		FROM unnest($1::bigint[], $2::real[], $3::bigint[], $4::bigint[]) AS u(cell, weight, ghosts, persons) WHERE l.%[5]s = u.cell AND l.%[5]s = ANY($1)`,
-		s.t.release.releaseTable(), catalog.WeightColumn, catalog.DiscountedColumn, catalog.LeaversColumn, s.part.column), numbers(cells), shares, numbers(ghosts), numbers(persons))
 }
 
 // writeDeparted queues which rows have come to stand for nobody, by the keys that they are found by,
@@ -297,22 +301,24 @@ func (s *linkedGuarded) standing() (rows []incremental.RecordID) {
 	return rows
 }
 
-// keepingVanished keeps rows that vanish for as long as their values count: until the rows of their
-// persons vanish.
-func (s *linkedGuarded) keepingVanished(delete string) string {
+// forgetting has the weights of cells go with their rows, which all vanish at once. Where the values of
+// rows count until the rows of their persons vanish, they are kept until then.
+func (s *linkedGuarded) forgetting(delete string) string {
+	gone := fmt.Sprintf("WITH gone AS (%s RETURNING l.*)", delete)
+	weights := fmt.Sprintf("DELETE FROM %s AS w USING (SELECT DISTINCT %[2]s FROM gone) AS g WHERE w.%[2]s = g.%[2]s", s.t.release.weightTable(), s.part.column)
 	switch {
 	case !s.group.guarded.KeepsVanished():
-		return delete
+		return gone + " " + weights
 	case s.number == people.Root:
-		return fmt.Sprintf("WITH gone AS (%s RETURNING l.%[2]s) DELETE FROM kproxy_store.vanished AS v USING (SELECT DISTINCT %[2]s FROM gone) AS g WHERE v.generation IN (%[3]s) AND v.persons = g.%[2]s",
-			delete, catalog.PersonsColumn, s.group.generations())
+		return fmt.Sprintf("%s, weighed AS (%s) DELETE FROM kproxy_store.vanished AS v USING (SELECT DISTINCT %[3]s FROM gone) AS g WHERE v.generation IN (%[4]s) AND v.persons = g.%[3]s",
+			gone, weights, catalog.PersonsColumn, s.group.generations())
 	}
 	values := sqlList(s.t.layout.sensitive, func(_ int, i int) string {
 		return "gone." + catalog.QuoteIdentifier(s.t.layout.columns[i].Name) + "::text"
 	})
-	return fmt.Sprintf(`WITH gone AS (%s RETURNING l.*) INSERT INTO kproxy_store.vanished (generation, row, cell, persons, person, win, parent, sensitive)
+	return fmt.Sprintf(`%s, weighed AS (%s) INSERT INTO kproxy_store.vanished (generation, row, cell, persons, person, win, parent, sensitive)
 		SELECT %d, gone.%s, gone.%s, gone.%s, gone.%s, gone.%s, gone.%s, ARRAY[%s]::text[]
-		FROM gone WHERE EXISTS (SELECT FROM %[10]s AS p WHERE p.%[4]s = gone.%[5]s)`,
-		delete, s.t.release.generation, catalog.RowColumn, s.part.column, catalog.PersonsColumn, catalog.PersonColumn, catalog.WindowColumn, catalog.ParentColumn, values,
+		FROM gone WHERE EXISTS (SELECT FROM %[11]s AS p WHERE p.%[6]s = gone.%[6]s)`,
+		gone, weights, s.t.release.generation, catalog.RowColumn, s.part.column, catalog.PersonsColumn, catalog.PersonColumn, catalog.WindowColumn, catalog.ParentColumn, values,
 		storeTable("release", s.group.made[people.Root]).SQL())
 }

@@ -111,6 +111,9 @@ func (r *groupLoading) table(ctx context.Context, number int) error {
 	if err := r.rows(ctx, s, keys); err != nil {
 		return err
 	}
+	if err := r.weighed(ctx, s); err != nil {
+		return err
+	}
 	if r.group.guarded.KeepsVanished() {
 		if err := r.vanished(ctx, s); err != nil {
 			return err
@@ -137,41 +140,43 @@ func (r *groupLoading) departed(ctx context.Context, s *linkedGuarded) (map[incr
 	return keys, err
 }
 
-// rows takes the published rows, and the weights of their cells.
+// rows takes the published rows.
 func (r *groupLoading) rows(ctx context.Context, s *linkedGuarded, keys map[incremental.RecordID]people.Key) error {
 	columns := columnNames(s.marks())
 	marks := len(columns)
 	if r.group.guarded.KeepsVanished() {
 		columns = append(columns, quotedColumns(s.t.layout.columns, s.t.layout.sensitive)...)
 	}
-	weighed := make(map[int64]bool)
 	return copyOut(ctx, r.from.first, len(columns), func(values []value) error {
 		var n [8]int64
 		if err := numbersIn(n[:], values); err != nil {
 			return err
 		}
-		row := people.StoredRow{
+		r.restoring.Row(s.number, people.StoredRow{
 			Cell: n[0], Class: n[2], Window: int32(n[4]), Pooled: values[2].null, Sensitive: s.codes(values[marks:]), Key: keys[incremental.RecordID(n[1])],
 			PublishedRow: people.PublishedRow{
 				ID: incremental.RecordID(n[1]), Member: int32(n[3]), Parent: incremental.RecordID(n[5]), Own: uint64(n[6]), Person: uint64(n[7]),
 			},
+		})
+		return nil
+	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), s.t.release.releaseTable()))
+}
+
+// weighed takes the weights of cells.
+func (r *groupLoading) weighed(ctx context.Context, s *linkedGuarded) error {
+	columns := []string{s.part.column, catalog.DiscountedColumn, catalog.LeaversColumn, catalog.WeightColumn}
+	return copyOut(ctx, r.from.first, len(columns), func(values []value) error {
+		var n [3]int64
+		if err := numbersIn(n[:], values); err != nil {
+			return err
 		}
-		r.restoring.Row(s.number, row)
-		if weighed[row.Cell] || values[8].text == "1" {
-			return nil
-		}
-		weighed[row.Cell] = true
-		share, err := strconv.ParseFloat(values[8].text, 64)
+		share, err := strconv.ParseFloat(values[3].text, 64)
 		if err != nil {
 			return errCopyText
 		}
-		var left [2]int64
-		if err := numbersIn(left[:], values[9:]); err != nil {
-			return err
-		}
-		r.weights = append(r.weights, people.Weight{Cells: []int64{row.Cell}, Share: share, Ghosts: int(left[0]), Persons: int(left[1])})
+		r.weights = append(r.weights, people.Weight{Cells: []int64{n[0]}, Share: share, Ghosts: int(n[1]), Persons: int(n[2])})
 		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), s.t.release.releaseTable()))
+	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), s.t.release.weightTable()))
 }
 
 // numbersIn reads numbers that are NULL where they are 0.

@@ -270,16 +270,17 @@ func TestVerifierRefusesSpoiledGuardedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(kind, table string) string { return storeTable(kind, int64(h.generationOf(table))).SQL() }
-	release, records, roots := of("release", "visits"), of("records", "visits"), of("release", "patients")
+	release, records, weights, roots := of("release", "visits"), of("records", "visits"), of("weight", "visits"), of("release", "patients")
 	const keyed = " WHERE ctid = (SELECT min(ctid) FROM %[1]s WHERE kproxy_persons IS NOT NULL)"
 	for _, c := range []struct{ table, spoil, promise string }{
-		{release, "UPDATE %[1]s SET kproxy_row = kproxy_row + 1000000" + keyed, "every published record has a row of its class"},
+		{release, "UPDATE %[1]s SET kproxy_row = kproxy_row + 1000000" + keyed, "every published record has a row"},
 		{release, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s)" + keyed, "every row has a number of its own, and a class"},
 		{records, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s) WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "no two records share a row"},
 		{records, "UPDATE %[1]s SET kproxy_expired = true WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "no record is published that is withheld or waits"},
-		{records, "UPDATE %[1]s SET kproxy_stale = NULL, kproxy_row = NULL, kproxy_class = NULL WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "only published records are published as they were"},
-		{release, "UPDATE %[1]s SET kproxy_weight = 0.5" + keyed, "every class has one weight, which tells of no more rows than stand for nobody or have changed"},
-		{release, "UPDATE %[1]s SET kproxy_weight = 0.5", "every class has one weight, which tells of no more rows than stand for nobody or have changed"},
+		{records, "UPDATE %[1]s SET kproxy_stale = NULL, kproxy_row = NULL WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "only published records are published as they were"},
+		{weights, "INSERT INTO %[1]s SELECT min(kproxy_class), 0.5, 0, 0 FROM " + release + " ON CONFLICT (kproxy_class) DO UPDATE SET kproxy_weight = 0.5", "every class has one weight, which tells of no more rows than stand for nobody or have changed"},
+		{weights, "INSERT INTO %[1]s SELECT DISTINCT kproxy_class, 0.5::real, 0, 0 FROM " + release + " ON CONFLICT (kproxy_class) DO UPDATE SET kproxy_weight = 0.5", "every class has one weight, which tells of no more rows than stand for nobody or have changed"},
+		{weights, "INSERT INTO %[1]s VALUES (1000000, 1, 0, 0)", "every weight is that of a class"},
 		{roots, "UPDATE %[1]s SET kproxy_person = kproxy_person + 1", "the persons of a class are numbered from 0 on"},
 		{release, "UPDATE %[1]s SET kproxy_persons = NULL" + keyed, "rows have keys where their persons are told, and only there"},
 		{release, "UPDATE %[1]s SET kproxy_window = kproxy_window + 1" + keyed, "a class is one of persons of one class in one window"},

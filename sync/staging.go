@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // What the server has to know of the classes of a release that is not packed, in order to
@@ -45,6 +47,12 @@ func (p *publisher) createTables(ctx context.Context) error {
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
+	if p.table.layout.publication.WeighsApart() {
+		class, weights := p.table.parts[0].column, p.table.release.weightTable()
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s bigint PRIMARY KEY, %s real NOT NULL, %s bigint NOT NULL, %s bigint NOT NULL)",
+			weights, class, catalog.WeightColumn, catalog.DiscountedColumn, catalog.LeaversColumn))
+		statements = append(statements, p.spread(weights, class)...)
+	}
 	return p.fenced(ctx, statements, "preparing the tables")
 }
 
@@ -53,6 +61,9 @@ func (p *publisher) dropAll() string {
 	tables := []string{p.table.recordsTable(), p.table.releaseRows()}
 	if p.table.isPacked() {
 		tables = append(tables, p.table.release.copiedTable())
+	}
+	if p.table.layout.publication.WeighsApart() {
+		tables = append(tables, p.table.release.weightTable())
 	}
 	// The view that unpacks a release goes with it.
 	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stagingTables()...), ", ") + " CASCADE"
@@ -119,6 +130,9 @@ func (p *publisher) stageClasses(ctx context.Context) error {
 func (p *publisher) releaseQuery(condition string) string {
 	var classes []string
 	var joins strings.Builder
+	if len(p.apart()) > 0 {
+		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.stagingTable("member"), recordColumn)
+	}
 	for i, part := range p.table.parts {
 		query := fmt.Sprintf("SELECT %s FROM %s", part.castList(), p.stagingTable(p.stagingClasses(i)))
 		if i == 0 {
@@ -126,9 +140,6 @@ func (p *publisher) releaseQuery(condition string) string {
 		}
 		classes = append(classes, fmt.Sprintf("c%d AS MATERIALIZED (%s)", i, query))
 		fmt.Fprintf(&joins, " JOIN c%d USING (%s)", i, part.column)
-	}
-	if len(p.apart()) > 0 {
-		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.stagingTable("member"), recordColumn)
 	}
 	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s WHERE %s",
 		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(noPseudonym), p.table.recordsTable(), joins.String(), condition)

@@ -34,6 +34,15 @@ func (t *table) recordsOf(generation int64) string {
 func (t *releaseState) placedRecords() string { return storeTable("records", t.generation).SQL() }
 
 func (t *releaseState) releaseTable() string { return storeTable("release", t.generation).SQL() }
+func (t *releaseState) weightTable() string  { return storeTable("weight", t.generation).SQL() }
+
+// shownRelease is what the published view stands on.
+func (t *table) shownRelease() string {
+	if t.layout.publication.WeighsApart() {
+		return fmt.Sprintf("%s AS l LEFT JOIN %s AS w USING (%s)", t.release.releaseTable(), t.release.weightTable(), t.parts[0].column)
+	}
+	return t.release.releaseTable()
+}
 
 // sqlList joins the SQL of some elements by commas.
 func sqlList[E any](list []E, sql func(int, E) string) string {

@@ -24,6 +24,16 @@ func (v publishedView) list() string {
 	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string { return catalog.QuoteIdentifier(c.Name) })
 }
 
+// shows are the published columns as expressions over a release.
+func (v publishedView) shows() string {
+	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string {
+		if c.Part == catalog.Weight && v.publication.WeighsApart() {
+			return fmt.Sprintf("coalesce(%[1]s, 1) AS %[1]s", catalog.WeightColumn)
+		}
+		return catalog.QuoteIdentifier(c.Name)
+	})
+}
+
 // shownList quotes and joins the published columns that come from the source.
 func (v publishedView) shownList() string {
 	var names []string
@@ -67,10 +77,10 @@ func (v publishedView) unpackedList() string {
 // columns do not begin with its own.
 const invalidTableDefinition = "42P16"
 
-// put makes the view over a relation that has the release. If its columns stay, the view is
+// put makes the view over what has the release. If its columns stay, the view is
 // replaced, so that dependent views and grants stay.
 func (v publishedView) put(ctx context.Context, tx pgx.Tx, release string) error {
-	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", v.sql(), v.list(), release)
+	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", v.sql(), v.shows(), release)
 	part, err := tx.Begin(ctx)
 	if err != nil {
 		return err

@@ -126,8 +126,6 @@ type Place struct {
 	// Row is the published row that stands for it, by the ID of the record that this was
 	// published for; 0 for none.
 	Row incremental.RecordID
-	// Cell is that of the published row; a Restoring does not need it.
-	Cell int64
 	// Since is when the row began to wait; zero where it does not, as below persons who
 	// are not published.
 	Since time.Time
@@ -144,7 +142,7 @@ func (g *Guarded) Place(table int, id incremental.RecordID) (p Place) {
 		return p
 	}
 	if at := shown.bySlot[slot]; at != none {
-		p.Row, p.Cell, p.Stale = shown.rows[at].id, shown.rows[at].cell.id, shown.rows[at].stale
+		p.Row, p.Stale = shown.rows[at].id, shown.rows[at].stale
 	}
 	queue := &g.rows
 	if table == Root {

@@ -40,9 +40,8 @@ func (m *member) checkGuardedRows() error {
 		promise{"every row has a number of its own, and a class", fmt.Sprintf(
 			"SELECT count(*) || ' rows of ' || coalesce('class ' || kproxy_class, 'no class') FROM (SELECT kproxy_class, kproxy_row, count(*) OVER (PARTITION BY kproxy_row) AS n FROM %s) l"+
 				" WHERE n > 1 OR kproxy_row IS NULL OR kproxy_class IS NULL GROUP BY kproxy_class", release)},
-		promise{"every published record has a row of its class", fmt.Sprintf(
-			"SELECT count(*) || ' records of ' || coalesce('class ' || r.kproxy_class, 'no class') FROM %s r LEFT JOIN %s l ON l.kproxy_row = r.kproxy_row AND l.kproxy_class = r.kproxy_class"+
-				" WHERE l.kproxy_row IS NULL AND (r.kproxy_row IS NOT NULL OR r.kproxy_class IS NOT NULL) GROUP BY r.kproxy_class", records, release)},
+		promise{"every published record has a row", fmt.Sprintf(
+			"SELECT count(*) || ' records' FROM %s r WHERE r.kproxy_row IS NOT NULL AND NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_row = r.kproxy_row) HAVING count(*) > 0", records, release)},
 		promise{"no two records share a row", fmt.Sprintf(
 			"SELECT n || ' records share a row' FROM (SELECT count(*) AS n FROM %s WHERE kproxy_row IS NOT NULL GROUP BY kproxy_row HAVING count(*) > 1) s", records)},
 		promise{"no record is published that is withheld or waits", fmt.Sprintf(
@@ -54,7 +53,9 @@ func (m *member) checkGuardedRows() error {
 				" FROM %s l LEFT JOIN (SELECT kproxy_row, bool_or(kproxy_stale) AS stale FROM %s GROUP BY 1) o USING (kproxy_row)"+
 				" GROUP BY l.kproxy_persons, l.kproxy_window, CASE WHEN l.kproxy_persons IS NULL THEN l.kproxy_class END"+
 				" HAVING count(DISTINCT (l.kproxy_weight, l.kproxy_discounted, l.kproxy_leavers)) <> 1 OR max(l.kproxy_discounted) > count(*) FILTER (WHERE o.stale IS NOT FALSE)"+
-				" OR abs(min(l.kproxy_weight) - (count(*) - max(l.kproxy_discounted))::float8 / count(*)) > 1e-6", release, records)},
+				" OR abs(min(l.kproxy_weight) - (count(*) - max(l.kproxy_discounted))::float8 / count(*)) > 1e-6", m.relations.weighed(), records)},
+		promise{"every weight is that of a class", fmt.Sprintf(
+			"SELECT count(*) || ' weights' FROM %s w WHERE NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_class = w.kproxy_class) HAVING count(*) > 0", m.relations.weights, release)},
 		promise{"every key of who has left leads to a row of nobody", fmt.Sprintf(
 			"SELECT count(*) || ' keys' FROM kproxy_store.departed d WHERE d.generation = %d AND (NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_row = d.row) OR EXISTS (SELECT FROM %s r WHERE r.kproxy_row = d.row)) HAVING count(*) > 0",
 			m.report.Generation, release, records)},

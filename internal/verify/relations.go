@@ -19,6 +19,7 @@ type relations struct {
 	// copied is the type of their members. Other releases are tables without these.
 	packed, copied string
 	isPacked       bool
+	weights        string // of cells, where they lie apart from rows
 }
 
 // isGuarded says whether the table is published in classes that never change: a row may
@@ -84,9 +85,8 @@ func (r *relations) marks() (marks, places []column) {
 	row := column{catalog.RowColumn, "bigint"}
 	if r.publication.Membership != nil && r.isGuarded() {
 		return append(marks[:1:1], row, column{catalog.PersonsColumn, "bigint"}, column{catalog.PersonColumn, "integer"}, column{catalog.WindowColumn, "integer"},
-				column{catalog.ParentColumn, "bigint"}, column{catalog.OwnColumn, "bigint"}, column{catalog.AliasColumn, "bigint"},
-				column{catalog.WeightColumn, "real"}, column{catalog.DiscountedColumn, "bigint"}, column{catalog.LeaversColumn, "bigint"}),
-			append(marks[:1:1], row, column{catalog.SinceColumn, "timestamp with time zone"}, column{catalog.ExpiredColumn, "boolean"}, column{catalog.PoolingColumn, "boolean"}, column{catalog.StaleColumn, "boolean"})
+				column{catalog.ParentColumn, "bigint"}, column{catalog.OwnColumn, "bigint"}, column{catalog.AliasColumn, "bigint"}),
+			append(marks[:0:0], row, column{catalog.SinceColumn, "timestamp with time zone"}, column{catalog.ExpiredColumn, "boolean"}, column{catalog.PoolingColumn, "boolean"}, column{catalog.StaleColumn, "boolean"})
 	}
 	if r.publication.Membership != nil {
 		return append(marks[:1:1], row), marks
@@ -131,6 +131,15 @@ func (r *relations) repeatedQuery() string {
 		r.parts[0].class, r.packed, catalog.MembersColumn, catalog.RecordColumn)
 }
 
+// weighed is the release with a weight in each row.
+func (r *relations) weighed() string {
+	if !r.publication.WeighsApart() {
+		return r.release
+	}
+	return fmt.Sprintf("(SELECT s.*, coalesce(w.kproxy_weight, 1) AS kproxy_weight, coalesce(w.kproxy_discounted, 0) AS kproxy_discounted, coalesce(w.kproxy_leavers, 0) AS kproxy_leavers"+
+		" FROM %s s LEFT JOIN %s w ON w.kproxy_class = s.kproxy_class)", r.release, r.weights)
+}
+
 func (r *relations) sameRowsQuery() string {
 	var published, released []string
 	for _, c := range r.publication.Columns {
@@ -138,7 +147,7 @@ func (r *relations) sameRowsQuery() string {
 		released = append(released, quoted("l", c.Name))
 	}
 	constant := []string{"0"}
-	return difference(r.published+" p", r.release+" l", append(constant, published...), append(constant, released...),
+	return difference(r.published+" p", r.weighed()+" l", append(constant, published...), append(constant, released...),
 		"sum(abs(n)) || ' rows differ'")
 }
 

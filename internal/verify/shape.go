@@ -13,14 +13,14 @@ const columnsOf = `SELECT attname::text, format_type(atttypid, atttypmod) FROM p
 WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
 // readsOf are the relations and functions that the published view $1 names beside the
-// release $2, and a packed release beside $3, its rows, and $4, the type of their members.
+// release $2 and its weights $5, and a packed release beside $3, its rows, and $4, the type of their members.
 // What belongs to PostgreSQL itself is not recorded as a dependency.
 const readsOf = `SELECT DISTINCT pg_describe_object(d.refclassid, d.refobjid, 0)
 FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
 WHERE r.ev_class IN ($1::text::regclass, $2::text::regclass)
   AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
   AND NOT (d.refclassid = 'pg_class'::regclass AND (d.refobjid = r.ev_class
-    OR CASE WHEN r.ev_class = $1::text::regclass THEN d.refobjid = $2::text::regclass
+    OR CASE WHEN r.ev_class = $1::text::regclass THEN d.refobjid IN ($2::text::regclass, to_regclass($5::text))
             ELSE d.refobjid IN (to_regclass($3::text), to_regclass($4::text)) END))`
 
 type column struct{ name, sqlType string }
@@ -49,7 +49,7 @@ func (t *table) checkShape() (complete bool, err error) {
 		return false, err
 	}
 	const reads = "the published relation reads its release alone"
-	return published && release && stored, t.violations(reads, readsOf, t.relations.published, t.relations.release, t.relations.packed, t.relations.copied)
+	return published && release && stored, t.violations(reads, readsOf, t.relations.published, t.relations.release, t.relations.packed, t.relations.copied, t.relations.weights)
 }
 
 func (t *table) columns(relation string) ([]column, error) {

@@ -243,7 +243,7 @@ func (t *table) locate() (found bool, err error) {
 		}
 	}
 	t.add("is published", int64(len(missing)), missing)
-	t.relations.packed, t.relations.copied = stored("packed").SQL(), stored("copied").SQL()
+	t.relations.packed, t.relations.copied, t.relations.weights = stored("packed").SQL(), stored("copied").SQL(), stored("weight").SQL()
 	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.relations.packed).Scan(&t.relations.isPacked); err != nil {
 		return false, fmt.Errorf("looking for %s: %w", t.relations.packed, err)
 	}
