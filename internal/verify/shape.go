@@ -20,8 +20,8 @@ FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.o
 WHERE r.ev_class IN ($1::text::regclass, $2::text::regclass)
   AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
   AND NOT (d.refclassid = 'pg_class'::regclass AND (d.refobjid = r.ev_class
-    OR CASE WHEN r.ev_class = $1::text::regclass THEN d.refobjid IN ($2::text::regclass, to_regclass($5::text))
-            ELSE d.refobjid IN (to_regclass($3::text), to_regclass($4::text)) END))`
+    OR CASE WHEN r.ev_class = $1::text::regclass THEN coalesce(d.refobjid IN ($2::text::regclass, to_regclass($5::text)), false)
+            ELSE coalesce(d.refobjid IN (to_regclass($3::text), to_regclass($4::text)), false) END))`
 
 type column struct{ name, sqlType string }
 
