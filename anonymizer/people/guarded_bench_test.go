@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/people"
@@ -80,28 +81,36 @@ func BenchmarkGuarded(b *testing.B) {
 
 var measureWaiting = flag.Bool("people.waiting", false, "measure how long rows of guarded releases wait")
 
-// TestWaiting measures how long new rows wait, how many of them are pooled, and how exact their
-// dates are, over a year in which each of 4,000 persons has a visit on average.
+// pace is a point between fresh rows, exact rows and exact persons. The first three are the named ones of
+// catalog.Pace.
+type pace struct {
+	crowd, window, within int // window and within in days
+}
+
+// TestWaiting measures how long new rows wait, how many of them are pooled, and how exact their dates are,
+// over a year in which each of 4,000 persons has one visit on average, or six; and what the root loses.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
-	persons, all := 400, []people.GuardedOptions{{RowsWithin: 60 * 24 * time.Hour}}
+	persons, rates, paces := 400, []float64{1}, []pace{{8, 365, 60}}
 	if *measureWaiting {
-		persons, all = 4000, nil
-		for _, rows := range []int{0, 20} {
-			for _, days := range []int{15, 30, 60, 90, 180} {
-				all = append(all, people.GuardedOptions{Rows: rows, RowsWithin: time.Duration(days) * 24 * time.Hour})
-			}
+		persons, rates = 4000, []float64{1, 6}
+		paces = []pace{{8, 365, 60}, {16, 365, 30}, {64, 365, 10}}
+		for _, days := range []int{15, 30, 90, 180} {
+			paces = append(paces, pace{8, 365, days})
 		}
+		paces = append(paces, pace{16, 182, 30}, pace{16, 91, 30}, pace{64, 30, 10})
 	}
-	for _, o := range all {
-		waits(t, persons, o)
+	for _, p := range paces {
+		for _, rate := range rates {
+			waits(t, persons, rate, p)
+		}
 	}
 }
 
-func waits(t *testing.T, persons int, o people.GuardedOptions) {
+func waits(t *testing.T, persons int, rate float64, p pace) {
 	t.Helper()
 	d := hospital{persons: persons, visits: 0, windows: 1, flat: true}.data(1)
-	g := guard(t, d, people.Knows{}, o)
+	g := guard(t, d, people.Knows{Crowd: p.crowd}, people.GuardedOptions{RowsWithin: time.Duration(p.within) * 24 * time.Hour})
 	random := rand.New(rand.NewPCG(3, 4))
 	came, next := map[incremental.RecordID]int{}, 0
 	keyed, pooled, waited, spread := 0, 0, 0, 0.0
@@ -109,9 +118,9 @@ func waits(t *testing.T, persons int, o people.GuardedOptions) {
 	for day := range 2 * year {
 		now := guardedStart.Add(time.Duration(day) * 24 * time.Hour)
 		if day < year {
-			for range poisson(random, float64(persons)/year) {
+			for range poisson(random, float64(persons)*rate/year) {
 				next++
-				r := people.Row{ID: incremental.RecordID(next), Of: rowKey(people.Root, random.IntN(persons)), Cells: []hierarchy.Cell{float64(8000 + day)}}
+				r := people.Row{ID: incremental.RecordID(next), Of: rowKey(people.Root, random.IntN(persons)), Window: int32(day / p.window), Cells: []hierarchy.Cell{float64(8000 + day)}}
 				came[r.ID] = day
 				if err := g.Insert(0, r, now); err != nil {
 					t.Fatal(err)
@@ -138,6 +147,17 @@ func waits(t *testing.T, persons int, o people.GuardedOptions) {
 	if keyed+pooled < next*9/10 || keyed == 0 {
 		t.Errorf("of %d rows, %d have keys and %d are pooled", next, keyed, pooled)
 	}
-	t.Logf("%d rows tried at once, or after %v: %.1f %% pooled, keyed ones wait %.0f days, dates are exact to %.0f days",
-		o.Rows, o.RowsWithin, 100*float64(pooled)/float64(next), float64(waited)/float64(keyed), spread/float64(keyed))
+	t.Logf("crowd %d, windows of %d days, rows within %d days, %.0f visits a year: root loss %.3f, %.1f %% without keys, those with keys wait %.0f days, dates are exact to %.0f days",
+		p.crowd, p.window, p.within, rate, rootLoss(t, persons, p.crowd), 100*float64(pooled)/float64(next), float64(waited)/float64(keyed), spread/float64(keyed))
+}
+
+// rootLoss is what a release loses of root rows.
+func rootLoss(t *testing.T, persons, crowd int) float64 {
+	t.Helper()
+	d := hospital{persons: persons, visits: 1, windows: 1, flat: true}.data(1)
+	r, err := people.Anonymize(t.Context(), d, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, people.Knows{Crowd: crowd}, people.Options{Options: anonymizer.Options{Seed: 1}, Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return measure(t, d, r).root
 }

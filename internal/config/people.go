@@ -26,7 +26,7 @@ type knows struct {
 	All   bool           `yaml:"-" as:"all" what:"knows" alone:"all, or {rows: 1, per: 1y}"`
 	Rows  int            `yaml:"rows" range:"1..2147483647" need:"rows: 1" doc:"How many rows of a person are known, in each window where per is written. More than 1 is not supported."`
 	Per   catalog.Period `yaml:"per" as:"period" doc:"The length of the windows, on the calendar: 1mo, 2mo, 3mo, 4mo, 6mo, or years such as 1y. Rows are linked within a window only. Without it: the whole history is one window."`
-	Crowd int            `yaml:"crowd" default:"8" range:"1..1000" doc:"So many times k persons have the same root values. More of them make rows more precise, and root rows less."`
+	Crowd int            `yaml:"crowd" default:"8" range:"1..1000" doc:"So many times k persons have the same root values. More of them make rows more precise and, with guarded updates, fresher, and root rows less precise."`
 }
 
 func (k *knows) check(d *decoder, _ *yaml.Node, _ string) {

@@ -41,6 +41,7 @@ func (d *decoder) checkPeople(tables []table, written []personKind, updates bool
 }
 
 func (c *peopleChecks) kind(k *personKind) catalog.People {
+	c.pace(k)
 	p := catalog.People{Kind: k.Kind, Root: k.Root, Key: k.Key, Knows: k.Knows.policy()}
 	if at := c.at(&k.Root); at != nil && k.Root != (catalog.Name{}) && c.claim(k.Root, k, at) {
 		c.withoutRoles(k.Root, k.Key)
@@ -69,6 +70,24 @@ func (c *peopleChecks) kind(k *personKind) catalog.People {
 	p.Tables = c.sorted(k, byName)
 	p.Constraints = c.constraints(k)
 	return p
+}
+
+// pace sets what the pace of the updates stands for, unless it is written.
+func (c *peopleChecks) pace(k *personKind) {
+	at := c.at(&k.Updates.Pace)
+	if at == nil || !c.got(&k.Updates.Pace) {
+		return
+	}
+	if k.Knows.All {
+		c.wrong(at, "a pace goes with knows: {rows: 1}; where all is known, rows wait until every person of a class has one", "remove pace; rows_within says after how long rows appear without keys")
+		return
+	}
+	if c.at(&k.Updates.RowsWithin) == nil {
+		k.Updates.RowsWithin = k.Updates.Pace.RowsWithin()
+	}
+	if c.at(&k.Knows.Crowd) == nil {
+		k.Knows.Crowd = k.Updates.Pace.Crowd()
+	}
 }
 
 // method gives the root's table the method by which persons are divided.

@@ -273,6 +273,8 @@ func choicesOf(of fmt.Stringer) choice {
 		return named(catalog.Withhold, catalog.Refuse)
 	case catalog.UpdateMode:
 		return named(catalog.Immediate, catalog.Guarded)
+	case catalog.Pace:
+		return named(catalog.Months, catalog.Weeks, catalog.Days)
 	case hierarchy.Kind:
 		return named(hierarchy.Numeric, hierarchy.Date, hierarchy.Categorical, hierarchy.Prefix, hierarchy.Ordered, hierarchy.Suppression)
 	case hierarchy.Unit:

@@ -52,6 +52,7 @@ func (u *updates) policy() catalog.Updates {
 // personUpdates says when changes of tables that are released together become visible.
 type personUpdates struct {
 	Mode       catalog.UpdateMode `yaml:"mode" alone:"guarded or immediate" what:"updates" need:"mode: immediate or mode: guarded" doc:"immediate or guarded."`
+	Pace       catalog.Pace       `yaml:"pace" default:"months" doc:"How fresh rows are, at the price of root rows: months, weeks or days, about which a row waits that its person has once a year. It sets crowd (8, 16, 64) and rows_within (60d, 30d, 10d), where they are not written."`
 	Batch      int                `yaml:"batch" default:"1000" range:"0..2147483647" doc:"How many waiting persons are published together; never fewer than one class has."`
 	Within     time.Duration      `yaml:"within" default:"1d" range:"0s..3650d" doc:"A smaller batch is tried once a person has waited so long; 0s is never."`
 	Rows       int                `yaml:"rows" default:"0" range:"0..2147483647" doc:"How many waiting rows of a table, of one class of persons and one window, are published together; 0 for twice k, or 20 where constraints count values. Without effect with knows: all, where each person of a class needs one."`
@@ -62,7 +63,7 @@ func (u *personUpdates) check(d *decoder, n *yaml.Node, _ string) {
 	if u.Mode != catalog.Immediate {
 		return
 	}
-	for _, option := range []any{&u.Batch, &u.Within, &u.Rows, &u.RowsWithin} {
+	for _, option := range []any{&u.Pace, &u.Batch, &u.Within, &u.Rows, &u.RowsWithin} {
 		if d.at(option) != nil {
 			d.wrong(n, "updates are immediate, but something is said that only guarded ones have", "write mode: guarded, or updates: immediate alone")
 			return

@@ -80,10 +80,6 @@ people:
 // evaluation is of some hundred patients with visits on days that hardly two share.
 func evaluation(t *testing.T, k int, knows ...string) Evaluation {
 	t.Helper()
-	policy, err := config.ParsePolicy("policy.yaml", fmt.Appendf(nil, policyText, k))
-	if err != nil {
-		t.Fatal(err)
-	}
 	random := rand.New(rand.NewPCG(1, 2))
 	var patients, visits, drugs strings.Builder
 	patients.WriteString("patient,born,blood\n")
@@ -101,8 +97,19 @@ func evaluation(t *testing.T, k int, knows ...string) Evaluation {
 			visit++
 		}
 	}
+	files := map[string]string{"patients": patients.String(), "visits": visits.String(), "drugs": drugs.String()}
+	return evaluationOf(t, fmt.Sprintf(policyText, k), files, knows...)
+}
+
+// evaluationOf is of tables in CSV, as a policy has them.
+func evaluationOf(t *testing.T, text string, tables map[string]string, knows ...string) Evaluation {
+	t.Helper()
+	policy, err := config.ParsePolicy("policy.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := make(map[catalog.Name]*dataset.File)
-	for table, text := range map[string]string{"patients": patients.String(), "visits": visits.String(), "drugs": drugs.String()} {
+	for table, text := range tables {
 		if files[catalog.ParseName(table)], err = dataset.Parse([]byte(text), policy.CSV); err != nil {
 			t.Fatal(err)
 		}
