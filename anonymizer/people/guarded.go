@@ -279,7 +279,7 @@ func (g *Guarded) Publish(ctx context.Context, now time.Time) (*GuardedChanges, 
 	if err := g.checkKeys(); err != nil {
 		return nil, err
 	}
-	p := &publishing{Guarded: g, ctx: ctx, now: now}
+	p := &publishing{Guarded: g, ctx: ctx, now: now, first: !g.begun, founded: make(map[*shownClass]struct{})}
 	if err := p.run(); err != nil {
 		return nil, fmt.Errorf("publishing tables of persons: %w", err)
 	}
@@ -303,8 +303,10 @@ func (g *Guarded) Due() time.Time {
 // publishing is one run of Publish.
 type publishing struct {
 	*Guarded
-	ctx context.Context
-	now time.Time
+	ctx     context.Context
+	now     time.Time
+	first   bool
+	founded map[*shownClass]struct{} // in this run
 }
 
 func (p *publishing) run() error {
@@ -400,6 +402,7 @@ func (p *publishing) divide(batch *unit) ([][]int32, error) {
 // found publishes persons as a new class.
 func (p *publishing) found(members []int32) {
 	class, cell := p.shown.newClass()
+	p.founded[class] = struct{}{}
 	at := make([]int32, len(members))
 	published := PublishedCell{ID: cell.id, Class: class.id}
 	for i, slot := range members {

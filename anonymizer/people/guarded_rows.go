@@ -58,10 +58,14 @@ func (p *publishing) groups(f *timeframe) [][]place {
 }
 
 // due reports whether a group is tried. The number of its rows and the time decide, unless all
-// is known: neither values nor whose rows they are.
+// is known: neither values nor whose rows they are. With a new class, fewer rows suffice
+// that its persons have by then: of past windows, no others may come.
 func (p *publishing) due(f *timeframe, rows []place, late map[place]struct{}) bool {
 	if p.aligned(rows[0].table) {
 		return len(p.members(rows)) == len(f.class.members)
+	}
+	if _, is := p.founded[f.class]; is && len(rows) >= p.leastRows() {
+		return true
 	}
 	isLate := func(at place) bool { _, is := late[at]; return is }
 	return len(rows) >= p.options.Rows || slices.ContainsFunc(rows, isLate)
@@ -89,8 +93,7 @@ func (p *publishing) member(person int32) int32 {
 }
 
 // try publishes the rows of a group, with those below them, in cells. It leaves them to the
-// pool if they are of too few persons, and withholds all of them for good if they violate the
-// constraints. They are not tried again: if others came to them, whether these suffice would
+// pool if they are of too few persons, and rejects all of them if they violate the constraints. They are not tried again: if others came to them, whether these suffice would
 // tell whose they are.
 func (p *publishing) try(f *timeframe, rows []place) {
 	members, table := p.members(rows), rows[0].table
@@ -120,7 +123,7 @@ func (p *publishing) try(f *timeframe, rows []place) {
 	u.divide()
 	if len(u.tables[table].cells) == 0 || !p.sizeDecides() && !p.mayFollow(f, u, members) {
 		for _, at := range rows {
-			p.refuse(table, at.slot)
+			p.reject(at)
 		}
 		return
 	}
@@ -132,6 +135,17 @@ func (p *publishing) try(f *timeframe, rows []place) {
 		}
 	}
 	p.leftOver(u, shown)
+}
+
+// reject is about a row of a group that violates the constraints. It is withheld for good, and so are the
+// rows below it: few rows would be pooled with it, and what these can have leaves its value. At the first Publish
+// it is left to the pool, as Anonymize does.
+func (p *publishing) reject(at place) {
+	if p.first {
+		p.leaveToPool(at)
+		return
+	}
+	p.refuse(at.table, at.slot)
 }
 
 // publishCell publishes rows of a unit; its members are places in the class.
@@ -158,7 +172,7 @@ func (p *publishing) publishCell(f *timeframe, u *unit, table int, places, membe
 
 // leftOver is about rows below published ones that are in no cell. They have been tried: if
 // they are of too few persons, they are left to the pool, else they violate the constraints
-// and are withheld for good. Where all is known, they wait for another slot.
+// and are rejected. Where all is known, they wait for another slot.
 func (p *publishing) leftOver(u *unit, shown [][]int32) {
 	for table := range u.tables {
 		of, t := &u.tables[table], &p.tables[table]
@@ -181,7 +195,7 @@ func (p *publishing) leftOver(u *unit, shown [][]int32) {
 				case len(persons) < p.k:
 					p.leaveToPool(place{table, of.rows[at]})
 				default:
-					p.refuse(table, of.rows[at])
+					p.reject(place{table, of.rows[at]})
 				}
 			}
 		}

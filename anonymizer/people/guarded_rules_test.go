@@ -283,3 +283,64 @@ func TestWrongRowsChangeNothingGuarded(t *testing.T) {
 		t.Errorf("two rows of one key: %v", err)
 	}
 }
+
+// TestNewClasses: with a new class k rows suffice, and what violates the constraints at the first Publish is
+// left to the pool. Later, twice as many are needed, and what violates them is withheld for good.
+func TestNewClasses(t *testing.T) {
+	t.Parallel()
+	number := attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	shape := people.Shape{Root: []anonymizer.Attribute{number}, Tables: []people.TableShape{
+		{Name: "visits", Attributes: []anonymizer.Attribute{number}, Sensitive: 1, Parent: people.Root, Order: 0},
+	}}
+	for _, c := range []struct {
+		name        string
+		constraints privacy.ConstraintSet
+		rows        [2]int // of as many persons, in each window
+		diagnosis   func(row int) uint32
+		first       people.Place // of each row that the first Publish finds, but for Row
+		keyed       bool         // they are published at once
+		later       people.Place
+	}{
+		{"as many as k", privacy.ConstraintSet{privacy.KAnonymity{K: 3}}, [2]int{3, 5}, func(int) uint32 { return 1 }, people.Place{}, true, people.Place{Since: guardedStart}},
+		{"fewer than k", privacy.ConstraintSet{privacy.KAnonymity{K: 3}}, [2]int{2, 2}, func(int) uint32 { return 1 }, people.Place{Since: guardedStart}, false, people.Place{Since: guardedStart}},
+		{"alike", privacy.ConstraintSet{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.9}}, [2]int{15, 20}, func(int) uint32 { return 1 }, people.Place{Pooling: true}, false, people.Place{Withheld: true}},
+		{"different", privacy.ConstraintSet{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.9}}, [2]int{10, 19}, func(row int) uint32 { return uint32(row) }, people.Place{}, true, people.Place{Since: guardedStart}},
+	} {
+		const persons = 80
+		random, next := rand.New(rand.NewPCG(1, 2)), uint64(0)
+		g, err := people.NewGuarded(shape, c.constraints, people.Knows{Crowd: persons / 3}, people.GuardedOptions{
+			MaintainedOptions: people.MaintainedOptions{Method: method, Random: random, Pseudonym: func(int) uint64 { next++; return next }}, RowsWithin: 24 * time.Hour,
+		})
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+		}
+		must(err)
+		for p := range persons {
+			must(g.Insert(people.Root, people.Row{ID: incremental.RecordID(p + 1), Key: rowKey(people.Root, p), Cells: []hierarchy.Cell{float64(p)}}, guardedStart))
+		}
+		for window := range int32(2) {
+			first := incremental.RecordID(int(window)*persons + 1)
+			for row := range c.rows[window] {
+				must(g.Insert(0, people.Row{ID: first + incremental.RecordID(row), Of: rowKey(people.Root, row), Window: window, Cells: []hierarchy.Cell{1}, Sensitive: []uint32{c.diagnosis(row)}}, guardedStart))
+			}
+			_, err := g.Publish(t.Context(), guardedStart)
+			must(err)
+			want := c.later
+			if window == 0 {
+				want = c.first
+			}
+			for row := range c.rows[window] {
+				id := first + incremental.RecordID(row)
+				if window == 0 && c.keyed {
+					want.Row = id
+				}
+				if p := g.Place(0, id); p != want {
+					t.Errorf("%s: row %d of window %d is at %+v, want %+v", c.name, row, window, p, want)
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -267,6 +268,26 @@ func TestPackedReleaseMustReadItsRowsAlone(t *testing.T) {
 		execute(t, p.admin, p.fill(fmt.Sprintf(packedRelease, others)))
 		if report := p.audit(); contains(report, "raw-grant", "kproxy_release_public.patients") != refused {
 			t.Errorf("a release that reads %q besides:\n%s", others, report)
+		}
+	}
+}
+
+// The weights of a release may lie apart from its rows.
+func TestPublishedRelationMayReadItsWeights(t *testing.T) {
+	t.Parallel()
+	for weights, refused := range map[string]bool{
+		"CREATE TABLE kproxy_store.weight_7 (kproxy_class bigint, kproxy_weight real)":                                              false,
+		"CREATE VIEW kproxy_store.weight_7 AS SELECT kproxy_class, 1::real AS kproxy_weight FROM kproxy_store.records_7":            true,
+		"CREATE TABLE kproxy_store.weight_6 (kproxy_class bigint, kproxy_weight real)":                                              true,
+		"CREATE VIEW kproxy_store.weight_7 AS SELECT age AS kproxy_class, length(name)::real AS kproxy_weight FROM public.patients": true,
+	} {
+		p := prepare(t)
+		of := "weight_" + regexp.MustCompile(`weight_(\d)`).FindStringSubmatch(weights)[1]
+		execute(t, p.admin, p.fill(weights+`; DROP VIEW kproxy_release_public.patients; CREATE VIEW kproxy_release_public.patients AS
+			SELECT age, age_range, diagnosis, coalesce(kproxy_weight, 1) AS kproxy_weight FROM kproxy_store.release_7 LEFT JOIN kproxy_store.`+of+` USING (kproxy_class);
+			GRANT SELECT ON kproxy_release_public.patients TO {reader}`))
+		if report := p.audit(); contains(report, "raw-grant", "kproxy_release_public.patients") != refused {
+			t.Errorf("%s: findings:\n%s", weights, report)
 		}
 	}
 }

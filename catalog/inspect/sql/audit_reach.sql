@@ -87,7 +87,8 @@ WITH RECURSIVE protected AS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
 ), published AS (
-  -- Published relations that read their own release and nothing else.
+  -- Published relations that read their own release, and its weights where these lie apart,
+  -- and nothing else.
   SELECT v.oid
   FROM unnest($4::text[], $5::text[], $6::bigint[]) AS g(table_schema, table_name, generation)
   JOIN pg_namespace vn ON vn.nspname = $8 || g.table_schema
@@ -95,7 +96,10 @@ WITH RECURSIVE protected AS (
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || g.generation
     AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking))
-  WHERE ARRAY[release.oid] = ARRAY(SELECT reads.source FROM reads WHERE reads.target = v.oid)
+  LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'weight_' || g.generation AND weights.relkind = 'r'
+  WHERE EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source = release.oid)
+    AND NOT EXISTS (
+      SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> release.oid AND reads.source IS DISTINCT FROM weights.oid)
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))

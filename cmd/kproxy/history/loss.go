@@ -31,7 +31,7 @@ const measuredRecords = 10_000
 // MeasureLoss measures the release of a generation on one snapshot. Withheld records lose
 // everything. It returns nil if nothing is published.
 func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (*Losses, error) {
-	records := catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("records_%d", generation)}.SQL()
+	records := recordsWithClasses(p, generation)
 	found := Losses{Columns: make(map[string]float64)}
 	for i, part := range p.Components() {
 		sampled, err := readClasses(ctx, tx, p, records, catalog.ClassColumn(i))
@@ -53,6 +53,27 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 		found.Whole += found.Columns[a.Column] / float64(len(p.Attributes))
 	}
 	return &found, nil
+}
+
+// recordsWithClasses are the records of a store with the numbers of their classes. Records of tables
+// that are released together have them in the release alone.
+func recordsWithClasses(p catalog.Publication, generation int64) string {
+	stored := func(kind string) string {
+		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, generation)}.SQL()
+	}
+	if p.Membership == nil {
+		return stored("records")
+	}
+	var columns []string
+	for _, c := range p.StoredColumns() {
+		columns = append(columns, "r."+catalog.QuoteIdentifier(c.Name))
+	}
+	same := fmt.Sprintf("l.%s = r.%s", catalog.RowColumn, catalog.RecordColumn)
+	if p.Policy.Updates.Mode == catalog.Guarded {
+		same = fmt.Sprintf("l.%[1]s = r.%[1]s AND NOT r.%[2]s", catalog.RowColumn, catalog.StaleColumn)
+	}
+	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON %s) s",
+		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records"), stored("release"), same)
 }
 
 // sampledClasses are records of some classes, all of each.

@@ -167,8 +167,11 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.Generation)}.SQL()
 	}
 	records, release := stored("records"), stored("release")
-	counts := fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s), (SELECT count(*) FROM %[1]s WHERE %[2]s IS NULL), (SELECT count(*) FROM %[3]s)",
-		records, catalog.ClassColumn(0), release)
+	withheld := "0" // the difference, below
+	if t.Updates == catalog.Guarded.String() {
+		withheld = fmt.Sprintf("(SELECT count(*) FROM %s WHERE %s IS NULL)", records, catalog.RowColumn)
+	}
+	counts := fmt.Sprintf("SELECT (SELECT count(*) FROM %s), %s, (SELECT count(*) FROM %s)", records, withheld, release)
 	if err := tx.QueryRow(ctx, counts).Scan(&t.Records, &t.Withheld, &t.Rows); err != nil {
 		// A snapshot does not keep tables from being dropped.
 		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == upstream.UndefinedTable {
@@ -176,7 +179,7 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 		}
 		return t, fmt.Errorf("counting records: %w", err)
 	}
-	if t.Updates == catalog.Immediate.String() { // rows in cells of tables of persons have no class
+	if t.Updates == catalog.Immediate.String() {
 		t.Withheld = max(0, t.Records-t.Rows)
 	}
 	t.Classes, err = countClasses(ctx, tx, release)
