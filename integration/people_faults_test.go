@@ -89,6 +89,7 @@ type histories struct {
 	rng                  *rand.Rand
 	persons              int
 	next                 int64 // keys that no row has had
+	besides              int   // processes that have been beside the first
 	transactions, states int
 
 	lineage string           // what rebuild is told, where updates are guarded
@@ -152,6 +153,20 @@ func (h *histories) faults(t *testing.T) []fault {
 		time.Sleep(time.Duration(h.rng.IntN(600)) * time.Millisecond)
 		p.end(t, syscall.SIGKILL)
 		return h.serve(t)
+	}})
+	faults = append(faults, fault{"another process takes over", func(t *testing.T, p *process) *process {
+		h.besides++
+		other := h.beside(t, fmt.Sprintf("beside%d.yaml", h.besides)).serve(t)
+		if !other.awaitLog(t, "following it") {
+			t.Fatal("a second process does not follow")
+		}
+		time.Sleep(time.Duration(h.rng.IntN(600)) * time.Millisecond)
+		p.end(t, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[h.besides%2])
+		eventually(t, "the second process applies", other.applies)
+		time.Sleep(time.Duration(h.rng.IntN(600)) * time.Millisecond)
+		p = h.serve(t)
+		other.end(t, syscall.SIGKILL)
+		return p
 	}})
 	for _, name := range failpoints(t) {
 		if strings.Contains(name, "commit") {

@@ -18,7 +18,11 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
-	if t.group != nil && s.afresh[t.group] && (s.blocked[t.group] || !known && s.endsLineage(t)) {
+	var group foundGroup
+	if t.group != nil {
+		group = t.group.found
+	}
+	if group.afresh && (group.blocked || !known && group.endsLineage()) {
 		return s.leave(ctx, t, g, known)
 	}
 	bound, err := s.store.accepted(ctx, t, g, known)
@@ -28,9 +32,9 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	t.definition.bound = bound
 	kind := publishAfresh
 	switch {
-	case g.updates == catalog.Guarded.String() && g.asked != askRebuild && !s.consented[t.group] && (!fits || s.endsLineage(t)):
+	case g.updates == catalog.Guarded.String() && g.asked != askRebuild && !group.consented && (!fits || group.endsLineage()):
 		return s.halt(ctx, changesLineage(t.layout.name(), g))
-	case t.group != nil && s.afresh[t.group]:
+	case group.afresh:
 	case fits:
 		if kind, err = s.resume(ctx, t, g); err != nil || kind == noJob {
 			return err
@@ -46,12 +50,6 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	status.Preparing = true
 	s.syncer.setTable(t.layout.name(), status)
 	return nil
-}
-
-// endsLineage reports whether linked tables would be published afresh without the operator's consent though
-// readers have seen what guarded updates have shown of them.
-func (s *session) endsLineage(t *table) bool {
-	return t.group != nil && s.afresh[t.group] && s.lineages[t.group] && !s.consented[t.group]
 }
 
 // leave leaves a linked table as it is, since all of its group have to be published afresh and one

@@ -40,9 +40,9 @@ type linkedGroup struct {
 	maintained *people.Maintained // nil where updates are guarded
 	guarded    *people.Guarded    // else
 
-	stored   map[int]generation // what the store has of each table, where updates are guarded
-	restored bool               // the store's release was taken over
-	made     map[int]int64      // the generation of each table in memory
+	found    foundGroup
+	restored bool          // the store's release was taken over, where updates are guarded
+	made     map[int]int64 // the generation of each table in memory
 
 	pseudonyms map[int]*pseudonyms
 	exhausted  error
@@ -284,40 +284,47 @@ func (s *session) group(members map[int]*table) error {
 	return nil
 }
 
-// groupsAfresh are the groups of which all tables are published afresh, as one of them has
-// to be: readers must not see some of its tables as they were before, and others as they are.
-func (s *session) groupsAfresh(found map[catalog.Name]generation) map[*linkedGroup]bool {
-	afresh, shows := make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
-	s.consented, s.lineages = make(map[*linkedGroup]bool), make(map[*linkedGroup]bool)
-	s.blocked = make(map[*linkedGroup]bool)
-	for i, t := range s.policy {
-		if t.group == nil {
-			continue
-		}
-		g, known := found[t.layout.name()]
-		if t.group.stored == nil {
-			t.group.stored = make(map[int]generation)
-		}
-		t.group.stored[t.layout.number()] = g
-		guards := known && g.updates == catalog.Guarded.String()
-		// A generation that readers have seen nothing of was made with consent.
-		if g.asked == askRebuild || guards && g.shows != 0 && t.layout.fits(g) {
-			s.consented[t.group] = true
-		}
-		if guards && g.shows == 0 {
-			s.lineages[t.group] = true
-		}
-		if g.staysHalted(t.layout.fits(g), s.syncer.retryHalted()) {
-			s.blocked[t.group] = true
-		}
-		first := !slices.ContainsFunc(s.policy[:i], func(of *table) bool { return of.group == t.group })
-		unseen := t.layout.isGuarded() && g.shows != 0 // of which readers have seen nothing
-		if !known || unseen || !t.layout.fits(g) || g.asked == askRebuild || g.noted == askRebuild || !first && shows[t.group] != (g.shows == 0) {
-			afresh[t.group] = true
-		}
-		shows[t.group] = g.shows == 0
+// foundGroup is what a session has found in the store of the tables of a group.
+type foundGroup struct {
+	stored map[int]generation // of each table
+	// afresh says that all tables are published afresh, as one of them has to be: readers must not see
+	// some of its tables as they were before, and others as they are.
+	afresh    bool
+	blocked   bool // a table stays halted
+	consented bool // the operator has asked for a table to be rebuilt
+	seen      bool // readers have seen what guarded updates have shown
+}
+
+// endsLineage reports whether tables would be published afresh without the operator's consent though
+// readers have seen what guarded updates have shown of them.
+func (f *foundGroup) endsLineage() bool { return f.afresh && f.seen && !f.consented }
+
+// add takes over what was found of a table.
+func (f *foundGroup) add(t *table, g generation, known, retried bool) {
+	guards, fits := known && g.updates == catalog.Guarded.String(), t.layout.fits(g)
+	// A generation that readers have seen nothing of was made with consent.
+	f.consented = f.consented || g.asked == askRebuild || guards && g.shows != 0 && fits
+	f.seen = f.seen || guards && g.shows == 0
+	f.blocked = f.blocked || g.staysHalted(fits, retried)
+	unseen := t.layout.isGuarded() && g.shows != 0 // of which readers have seen nothing
+	f.afresh = f.afresh || !known || unseen || !fits || g.asked == askRebuild || g.noted == askRebuild
+	for _, other := range f.stored {
+		f.afresh = f.afresh || (other.shows == 0) != (g.shows == 0)
 	}
-	return afresh
+	if f.stored == nil {
+		f.stored = make(map[int]generation)
+	}
+	f.stored[t.layout.number()] = g
+}
+
+// findGroups has each group look at what the store has of its tables.
+func (s *session) findGroups(found map[catalog.Name]generation) {
+	for _, t := range s.policy {
+		if t.group != nil {
+			g, known := found[t.layout.name()]
+			t.group.found.add(t, g, known, s.syncer.retryHalted())
+		}
+	}
 }
 
 // waits reports whether the table is shown, or its group settled for the first time, when the

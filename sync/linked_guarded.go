@@ -94,7 +94,7 @@ func (s *linkedGuarded) place(ids []incremental.RecordID) []any {
 }
 
 // placeOf is the place of a record. Before anything is published, records are stored as most of them
-// will stand: each at a row of its own. A store in that state is never taken over (groupsAfresh).
+// will stand: each at a row of its own. A store in that state is never taken over (foundGroup).
 func (s *linkedGuarded) placeOf(g *people.Guarded, id incremental.RecordID) people.Place {
 	if !s.group.settled && !s.group.restored {
 		return people.Place{Row: id}

@@ -51,7 +51,7 @@ func (g *linkedGroup) restore(ctx context.Context, from *storeView, now time.Tim
 		return nil
 	}
 	next := int64(1)
-	for _, of := range g.stored {
+	for _, of := range g.found.stored {
 		next = max(next, int64(of.nextClass))
 	}
 	restoring, err := g.guarded.Restore(next)
@@ -88,7 +88,7 @@ func (r *groupLoading) stored(number int) (*linkedGuarded, error) {
 		return nil, err
 	}
 	t.join(r.group)
-	t.release.generation = r.group.stored[number].number
+	t.release.generation = r.group.found.stored[number].number
 	return &linkedGuarded{linked: *linkedOf(t)}, nil
 }
 
@@ -98,7 +98,7 @@ func (r *groupLoading) table(ctx context.Context, number int) error {
 		return err
 	}
 	if of := r.group.pseudonyms[number]; of != nil {
-		if state := r.group.stored[number].secret; state != nil { // else nothing was published
+		if state := r.group.found.stored[number].secret; state != nil { // else nothing was published
 			if err := of.resume(state); err != nil {
 				return internal(err)
 			}
@@ -211,7 +211,7 @@ func (r *groupLoading) vanished(ctx context.Context, s *linkedGuarded) error {
 	for i := range s.t.layout.sensitive {
 		columns = append(columns, fmt.Sprintf("v.sensitive[%d]", i+1))
 	}
-	root := storeTable("release", r.group.stored[people.Root].number).SQL()
+	root := storeTable("release", r.group.found.stored[people.Root].number).SQL()
 	return copyOut(ctx, r.from.first, len(columns), func(values []value) error {
 		var n [6]int64
 		if err := numbersIn(n[:], values); err != nil {

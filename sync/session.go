@@ -46,15 +46,10 @@ type session struct {
 
 	replication *pgconn.PgConn // holds the lock and carries the stream
 
-	policy  []*table              // as configured, empty; a job's or the applier's once it is given away
-	unfit   []catalog.Name        // configured, but at odds with their tables
-	tables  tables                // applied
-	jobs    []job                 // to be done beside the stream
-	afresh  map[*linkedGroup]bool // whose tables are published afresh, all of them
-	blocked map[*linkedGroup]bool // of which a table stays halted
-	// consented are the groups of which the operator has asked for a table to be rebuilt.
-	consented map[*linkedGroup]bool
-	lineages  map[*linkedGroup]bool // of which readers have seen what guarded updates have shown
+	policy []*table       // as configured, empty; a job's or the applier's once it is given away
+	unfit  []catalog.Name // configured, but at odds with their tables
+	tables tables         // applied
+	jobs   []job          // to be done beside the stream
 
 	loggedRefusal string        // as the log was told last
 	position      pglogrepl.LSN // of the store: every applied table has at least that
@@ -222,7 +217,7 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	s.afresh = s.groupsAfresh(found)
+	s.findGroups(found)
 	for _, t := range s.policy {
 		g, known, err := s.markRenamed(ctx, t, found)
 		if err != nil {
