@@ -26,7 +26,7 @@ func (r *Rewriter) ScrubPlan(text string) string {
 }
 
 // storePrefixes begin the names of the private store's relations.
-var storePrefixes = []string{"packed", "release", "weight", "records", "stored", "copied"}
+var storePrefixes = []string{"packed", "release", "cellweight", "records", "stored", "copied"}
 
 // mayNameInternals says whether a plan needs to be looked at.
 func mayNameInternals(text string) bool {

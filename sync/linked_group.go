@@ -164,7 +164,8 @@ func (g *linkedGroup) change(do func(*people.Maintained) error) error {
 func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*people.GuardedTable, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.ready && g.guarded != nil {
+	if !g.ready && g.isPublished() {
+		g.whole = false
 		noted := g.guarded.Note(table)
 		return &noted, nil
 	}
@@ -188,6 +189,10 @@ func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*pe
 	delete(g.shares, table)
 	return share, nil
 }
+
+// isPublished reports whether there is a guarded release, of this session or an earlier one. What changes
+// before is told with the first release.
+func (g *linkedGroup) isPublished() bool { return g.guarded != nil && (g.settled || g.restored) }
 
 // publish brings the release up to date, and returns what has changed of each table.
 func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*people.GuardedTable, error) {

@@ -35,10 +35,13 @@ func newLinkedGuarded(t *table) (*linkedGuarded, error) {
 	return s, nil
 }
 
-// publish: the places of what the snapshot has are stored with the records.
+// publish: what the snapshot has is published with the other tables, or its places are stored with the
+// records.
 func (s *linkedGuarded) publish(context.Context, *publisher, *snapshot) error {
 	return s.group.guard(func(g *people.Guarded) error {
-		_ = g.Note(s.number)
+		if s.group.isPublished() {
+			_ = g.Note(s.number)
+		}
 		return nil
 	})
 }
@@ -96,7 +99,7 @@ func (s *linkedGuarded) place(ids []incremental.RecordID) []any {
 // placeOf is the place of a record. Before anything is published, records are stored as most of them
 // will stand: each at a row of its own. A store in that state is never taken over (foundGroup).
 func (s *linkedGuarded) placeOf(g *people.Guarded, id incremental.RecordID) people.Place {
-	if !s.group.settled && !s.group.restored {
+	if !s.group.isPublished() {
 		return people.Place{Row: id}
 	}
 	return g.Place(s.number, id)

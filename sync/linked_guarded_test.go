@@ -197,6 +197,32 @@ func TestGuardedGroupReturnsAtOnce(t *testing.T) {
 	}
 }
 
+// TestFewPersonsOutlastARestart: too few persons for a class wait, over a restart, too, until there are enough.
+func TestFewPersonsOutlastARestart(t *testing.T) {
+	t.Parallel()
+	h := guardedHospital(t, "1/1y:3", 8)
+	s, stop := h.run()
+	patients := catalog.Name{Schema: "public", Relation: "patients"}
+	waiting := func() int { return s.Status().Tables[patients].Waiting }
+	await(t, "8 patients wait", func() bool { return waiting() == 8 })
+	for range 2 {
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		s, stop = h.run()
+		await(t, "8 patients wait after a restart", func() bool { return s.Status().Tables[patients].State == Published && waiting() == 8 })
+	}
+	h.exec("INSERT INTO patients SELECT n, 'new', date '1960-01-01' + n, 'f', 'A' FROM generate_series(1001, 1030) n")
+	await(t, "all patients are published", func() bool { return waiting() == 0 && s.Status().Tables[patients].Withheld == 0 })
+	h.checkRelease()
+	if n := scanned[int](h.bench, "SELECT count(*)::int FROM kproxy_release_public.patients"); n != 38 {
+		t.Errorf("%d patients are published", n)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // figuresInStep are the figures once the row by which inStep waits has gone from them, too.
 func (h *hospital) figuresInStep(s *Syncer) string {
 	h.t.Helper()
@@ -289,7 +315,7 @@ func TestVerifierRefusesSpoiledGuardedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(kind, table string) string { return storeTable(kind, int64(h.generationOf(table))).SQL() }
-	release, records, weights, roots := of("release", "visits"), of("records", "visits"), of("weight", "visits"), of("release", "patients")
+	release, records, weights, roots := of("release", "visits"), of("records", "visits"), of("cellweight", "visits"), of("release", "patients")
 	const keyed = " WHERE ctid = (SELECT min(ctid) FROM %[1]s WHERE kproxy_persons IS NOT NULL)"
 	for _, c := range []struct{ table, spoil, promise string }{
 		{release, "UPDATE %[1]s SET kproxy_row = kproxy_row + 1000000" + keyed, "every published record has a row"},

@@ -34,7 +34,7 @@ func (t *table) recordsOf(generation int64) string {
 func (t *releaseState) placedRecords() string { return storeTable("records", t.generation).SQL() }
 
 func (t *releaseState) releaseTable() string { return storeTable("release", t.generation).SQL() }
-func (t *releaseState) weightTable() string  { return storeTable("weight", t.generation).SQL() }
+func (t *releaseState) weightTable() string  { return storeTable("cellweight", t.generation).SQL() }
 
 // shownRelease is what the published view stands on.
 func (t *table) shownRelease() string {

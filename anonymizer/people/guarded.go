@@ -51,7 +51,7 @@ type GuardedOptions struct {
 	// none is.
 	Within time.Duration
 	// Rows is how many waiting rows of a table, of one class and window, are tried at once,
-	// unless all is known. At least k, or 10 where constraints count values and that is more;
+	// unless all is known; half of them with a new class. At least k, or 10 where constraints count values and that is more;
 	// 0 stands for twice as many.
 	Rows int
 	// RowsWithin is how long a row of a published person waits before fewer are tried or,
@@ -303,10 +303,12 @@ func (g *Guarded) Due() time.Time {
 // publishing is one run of Publish.
 type publishing struct {
 	*Guarded
-	ctx     context.Context
-	now     time.Time
-	first   bool
-	founded map[*shownClass]struct{} // in this run
+	ctx   context.Context
+	now   time.Time
+	first bool
+	// rejected rows are in the pool although they violate the constraints.
+	rejected []place
+	founded  map[*shownClass]struct{} // in this run
 }
 
 func (p *publishing) run() error {
@@ -326,6 +328,9 @@ func (p *publishing) run() error {
 		if err := p.publishPool(table); err != nil {
 			return err
 		}
+	}
+	for _, at := range p.rejected {
+		p.refusePooling(at)
 	}
 	p.updateWeights()
 	return p.ctx.Err()

@@ -32,6 +32,22 @@ func (p *publishing) leaveToPool(at place) {
 	}
 }
 
+// refusePooling withholds a row for good that waits for the pool, and the rows below it.
+func (p *publishing) refusePooling(at place) {
+	t := &p.tables[at.table]
+	if t.state[at.slot] != pooledUnset {
+		return
+	}
+	delete(p.pools[at.table], at.slot)
+	t.state[at.slot] = refused
+	p.touch(at.table, at.slot)
+	for _, child := range t.children {
+		for _, row := range p.below(child, at.slot) {
+			p.refusePooling(place{child, row})
+		}
+	}
+}
+
 // publishPool publishes the rows of a table that wait for the pool, once they are of enough
 // persons, or withholds all of them for good where they violate the constraints.
 func (p *publishing) publishPool(table int) error {

@@ -64,7 +64,7 @@ func (p *publishing) due(f *timeframe, rows []place, late map[place]struct{}) bo
 	if p.aligned(rows[0].table) {
 		return len(p.members(rows)) == len(f.class.members)
 	}
-	if _, is := p.founded[f.class]; is && len(rows) >= p.leastRows() {
+	if _, is := p.founded[f.class]; is && len(rows) >= max(p.leastRows(), (p.options.Rows+1)/2) {
 		return true
 	}
 	isLate := func(at place) bool { _, is := late[at]; return is }
@@ -139,10 +139,11 @@ func (p *publishing) try(f *timeframe, rows []place) {
 
 // reject is about a row of a group that violates the constraints. It is withheld for good, and so are the
 // rows below it: few rows would be pooled with it, and what these can have leaves its value. At the first Publish
-// it is left to the pool, as Anonymize does.
+// it is left to the pool, as Anonymize does, and withheld if it does not appear with it.
 func (p *publishing) reject(at place) {
 	if p.first {
 		p.leaveToPool(at)
+		p.rejected = append(p.rejected, at)
 		return
 	}
 	p.refuse(at.table, at.slot)

@@ -303,7 +303,7 @@ func TestNewClasses(t *testing.T) {
 	}{
 		{"as many as k", privacy.ConstraintSet{privacy.KAnonymity{K: 3}}, [2]int{3, 5}, func(int) uint32 { return 1 }, people.Place{}, true, people.Place{Since: guardedStart}},
 		{"fewer than k", privacy.ConstraintSet{privacy.KAnonymity{K: 3}}, [2]int{2, 2}, func(int) uint32 { return 1 }, people.Place{Since: guardedStart}, false, people.Place{Since: guardedStart}},
-		{"alike", privacy.ConstraintSet{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.9}}, [2]int{15, 20}, func(int) uint32 { return 1 }, people.Place{Pooling: true}, false, people.Place{Withheld: true}},
+		{"alike", privacy.ConstraintSet{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.9}}, [2]int{15, 20}, func(int) uint32 { return 1 }, people.Place{Withheld: true}, false, people.Place{Withheld: true}},
 		{"different", privacy.ConstraintSet{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.9}}, [2]int{10, 19}, func(row int) uint32 { return uint32(row) }, people.Place{}, true, people.Place{Since: guardedStart}},
 	} {
 		const persons = 80

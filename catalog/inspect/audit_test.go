@@ -276,13 +276,13 @@ func TestPackedReleaseMustReadItsRowsAlone(t *testing.T) {
 func TestPublishedRelationMayReadItsWeights(t *testing.T) {
 	t.Parallel()
 	for weights, refused := range map[string]bool{
-		"CREATE TABLE kproxy_store.weight_7 (kproxy_class bigint, kproxy_weight real)":                                              false,
-		"CREATE VIEW kproxy_store.weight_7 AS SELECT kproxy_class, 1::real AS kproxy_weight FROM kproxy_store.records_7":            true,
-		"CREATE TABLE kproxy_store.weight_6 (kproxy_class bigint, kproxy_weight real)":                                              true,
-		"CREATE VIEW kproxy_store.weight_7 AS SELECT age AS kproxy_class, length(name)::real AS kproxy_weight FROM public.patients": true,
+		"CREATE TABLE kproxy_store.cellweight_7 (kproxy_class bigint, kproxy_weight real)":                                              false,
+		"CREATE VIEW kproxy_store.cellweight_7 AS SELECT kproxy_class, 1::real AS kproxy_weight FROM kproxy_store.records_7":            true,
+		"CREATE TABLE kproxy_store.cellweight_6 (kproxy_class bigint, kproxy_weight real)":                                              true,
+		"CREATE VIEW kproxy_store.cellweight_7 AS SELECT age AS kproxy_class, length(name)::real AS kproxy_weight FROM public.patients": true,
 	} {
 		p := prepare(t)
-		of := "weight_" + regexp.MustCompile(`weight_(\d)`).FindStringSubmatch(weights)[1]
+		of := "cellweight_" + regexp.MustCompile(`cellweight_(\d)`).FindStringSubmatch(weights)[1]
 		execute(t, p.admin, p.fill(weights+`; DROP VIEW kproxy_release_public.patients; CREATE VIEW kproxy_release_public.patients AS
 			SELECT age, age_range, diagnosis, coalesce(kproxy_weight, 1) AS kproxy_weight FROM kproxy_store.release_7 LEFT JOIN kproxy_store.`+of+` USING (kproxy_class);
 			GRANT SELECT ON kproxy_release_public.patients TO {reader}`))

@@ -52,10 +52,10 @@ func (u *updates) policy() catalog.Updates {
 // personUpdates says when changes of tables that are released together become visible.
 type personUpdates struct {
 	Mode       catalog.UpdateMode `yaml:"mode" alone:"guarded or immediate" what:"updates" need:"mode: immediate or mode: guarded" doc:"immediate or guarded."`
-	Pace       catalog.Pace       `yaml:"pace" default:"months" doc:"How fresh rows are, at the price of root rows: months, weeks or days, about which a row waits that its person has once a year. It sets crowd (8, 16, 64) and rows_within (60d, 30d, 10d), where they are not written."`
+	Pace       catalog.Pace       `yaml:"pace" default:"months" doc:"How fresh rows are, at the price of the root's columns and of new persons, who wait for crowd times k: months, weeks or days, about which a row waits that its person has once a year. It sets crowd (8, 16, 64) and rows_within (60d, 30d, 10d), where they are not written."`
 	Batch      int                `yaml:"batch" default:"1000" range:"0..2147483647" doc:"How many waiting persons are published together; never fewer than one class has."`
 	Within     time.Duration      `yaml:"within" default:"1d" range:"0s..3650d" doc:"A smaller batch is tried once a person has waited so long; 0s is never."`
-	Rows       int                `yaml:"rows" default:"0" range:"0..2147483647" doc:"How many waiting rows of a table, of one class of persons and one window, are published together; 0 for twice k, or 20 where constraints count values. Without effect with knows: all, where each person of a class needs one."`
+	Rows       int                `yaml:"rows" default:"0" range:"0..2147483647" doc:"How many waiting rows of a table, of one class of persons and one window, are published together, half as many with a new class; 0 for twice k, or 20 where constraints count values. Without effect with knows: all, where each person of a class needs one."`
 	RowsWithin time.Duration      `yaml:"rows_within" default:"60d" range:"0s..3650d" doc:"Once a row of a published person has waited so long, fewer are tried; those of fewer than k persons are published without keys. 0s is never."`
 }
 

@@ -27,7 +27,7 @@ func (w *writer) people(kinds []Kind) {
 		w.line(2, "root: %s", Quote(k.Root.String()))
 		w.line(2, "key: %s", columns(k.Key))
 		w.knows(k)
-		w.comment(2, "comparing versions tells no more than one release does, and new rows wait for others: about a month where persons have one a year. With {mode: guarded, pace: weeks} or days they wait less, and the columns of "+k.Root.String()+" lose more; with immediate they do not wait, and "+catalog.Immediate.GivesAway())
+		w.comment(2, "comparing versions tells no more than one release does, and new rows wait for others: about a month where persons have one a year. With {mode: guarded, pace: weeks} or days they wait less, and the columns of "+k.Root.String()+" lose more, and new persons wait for more others; with immediate they do not wait, and "+catalog.Immediate.GivesAway())
 		w.line(2, "updates: guarded")
 		w.comment(2, "known: false, written into a table without quasi-identifying columns, says that no outsider knows rows of it, such as laboratory values: all of them then keep their keys")
 		w.line(2, "tables:")

@@ -20,7 +20,7 @@ FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.o
 WHERE r.ev_class IN ($1::text::regclass, $2::text::regclass)
   AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
   AND NOT (d.refclassid = 'pg_class'::regclass AND (d.refobjid = r.ev_class
-    OR CASE WHEN r.ev_class = $1::text::regclass THEN coalesce(d.refobjid IN ($2::text::regclass, to_regclass($5::text)), false)
+    OR CASE WHEN r.ev_class = $1::text::regclass THEN coalesce(d.refobjid IN ($2::text::regclass, to_regclass(nullif($5::text, ''))), false)
             ELSE coalesce(d.refobjid IN (to_regclass($3::text), to_regclass($4::text)), false) END))`
 
 type column struct{ name, sqlType string }
@@ -43,6 +43,14 @@ func (t *table) checkShape() (complete bool, err error) {
 	release, err := t.checkColumns("exactly the release's columns", t.relations.release, append(slices.Clone(marks), shown...))
 	if err != nil {
 		return false, err
+	}
+	if t.relations.publication.WeighsApart() {
+		weighed, err := t.checkColumns("exactly the columns of weights", t.relations.weights, []column{
+			{catalog.ClassColumn(0), "bigint"}, {catalog.WeightColumn, "real"}, {catalog.DiscountedColumn, "bigint"}, {catalog.LeaversColumn, "bigint"},
+		})
+		if err != nil || !weighed {
+			return false, err
+		}
 	}
 	stored, err := t.checkStored(places)
 	if err != nil {

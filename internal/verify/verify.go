@@ -226,13 +226,16 @@ func (t *table) locate() (found bool, err error) {
 	stored := func(kind string) catalog.Name {
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.report.Generation)}
 	}
-	var missing []string
-	for _, r := range []struct {
+	type relation struct {
 		name catalog.Name
 		sql  *string
-	}{
-		{catalog.Published(name), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release},
-	} {
+	}
+	of := []relation{{catalog.Published(name), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release}}
+	if t.relations.publication.WeighsApart() {
+		of = append(of, relation{stored("cellweight"), &t.relations.weights})
+	}
+	var missing []string
+	for _, r := range of {
 		*r.sql = r.name.SQL()
 		var exists bool
 		if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", r.name.SQL()).Scan(&exists); err != nil {
@@ -243,7 +246,7 @@ func (t *table) locate() (found bool, err error) {
 		}
 	}
 	t.add("is published", int64(len(missing)), missing)
-	t.relations.packed, t.relations.copied, t.relations.weights = stored("packed").SQL(), stored("copied").SQL(), stored("weight").SQL()
+	t.relations.packed, t.relations.copied = stored("packed").SQL(), stored("copied").SQL()
 	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.relations.packed).Scan(&t.relations.isPacked); err != nil {
 		return false, fmt.Errorf("looking for %s: %w", t.relations.packed, err)
 	}

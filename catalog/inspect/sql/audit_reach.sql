@@ -96,7 +96,7 @@ WITH RECURSIVE protected AS (
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || g.generation
     AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking))
-  LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'weight_' || g.generation AND weights.relkind = 'r'
+  LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'cellweight_' || g.generation AND weights.relkind = 'r'
   WHERE EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source = release.oid)
     AND NOT EXISTS (
       SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> release.oid AND reads.source IS DISTINCT FROM weights.oid)

@@ -70,7 +70,7 @@ func recordsWithClasses(p catalog.Publication, generation int64) string {
 	}
 	same := fmt.Sprintf("l.%s = r.%s", catalog.RowColumn, catalog.RecordColumn)
 	if p.Policy.Updates.Mode == catalog.Guarded {
-		same = fmt.Sprintf("l.%[1]s = r.%[1]s AND NOT r.%[2]s", catalog.RowColumn, catalog.StaleColumn)
+		same = fmt.Sprintf("l.%[1]s = r.%[1]s", catalog.RowColumn)
 	}
 	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON %s) s",
 		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records"), stored("release"), same)

@@ -167,7 +167,7 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.Generation)}.SQL()
 	}
 	records, release := stored("records"), stored("release")
-	withheld := "0" // the difference, below
+	withheld := "0" // see below
 	if t.Updates == catalog.Guarded.String() {
 		withheld = fmt.Sprintf("(SELECT count(*) FROM %s WHERE %s IS NULL)", records, catalog.RowColumn)
 	}
@@ -179,7 +179,7 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 		}
 		return t, fmt.Errorf("counting records: %w", err)
 	}
-	if t.Updates == catalog.Immediate.String() {
+	if t.Updates == catalog.Immediate.String() || t.Rows == 0 {
 		t.Withheld = max(0, t.Records-t.Rows)
 	}
 	t.Classes, err = countClasses(ctx, tx, release)

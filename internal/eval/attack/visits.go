@@ -63,7 +63,7 @@ type VisitMeasurement struct {
 	Bound     VisitSuccess   `json:"bound"`
 	Attackers []VisitSuccess `json:"attackers"`
 	// Fewest and Risk are what is left of the pseudonyms of a class: at least so many can be the person of
-	// a known visit that has keys, and the mean of 1/candidates.
+	// a known visit that has keys, and the mean of 1/candidates. Both are 0 where none has.
 	Fewest int     `json:"fewest_candidates"`
 	Risk   float64 `json:"mean_risk"`
 	// Keyed is the share of visits that are published with keys in the end, and Waiting how many days they
@@ -160,7 +160,11 @@ func (o *VisitOutcome) table() report.Table {
 		for _, kind := range []string{"arrived", "left", "stays"} {
 			row = append(row, percent(best.Kinds[kind]))
 		}
-		rows = append(rows, append(row, strconv.Itoa(m.Fewest), fmt.Sprintf("%.3f", m.Risk), percent(m.Keyed), fmt.Sprintf("%.1f", m.Waiting)))
+		left := []string{"none", "none", percent(m.Keyed), "none"} // no visit has keys
+		if m.Fewest > 0 {
+			left = []string{strconv.Itoa(m.Fewest), fmt.Sprintf("%.3f", m.Risk), percent(m.Keyed), fmt.Sprintf("%.1f", m.Waiting)}
+		}
+		rows = append(rows, append(row, left...))
 	}
 	return report.Table{Title: "Persons and their visits: what was published, and what it revealed", Rows: rows}
 }

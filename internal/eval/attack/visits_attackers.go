@@ -200,6 +200,9 @@ func (w *visitWorld) measure(mode string, h *visitVersions) VisitMeasurement {
 			}
 		}
 	}
+	if known == 0 {
+		m.Fewest = 0
+	}
 	m.Risk /= float64(max(1, known))
 	keyed, waited := 0, 0
 	for v, of := range w.visits {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestVisits: immediate updates give the ward of a visit away to who knows its moment, and guarded ones
-// give no more than a single release.
+// give about as much as a single release, but for chance among 300 targets.
 func TestVisits(t *testing.T) {
 	t.Parallel()
 	s := DefaultVisits()
