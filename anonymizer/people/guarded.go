@@ -108,14 +108,6 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 	return g, nil
 }
 
-// classSize is the least number of persons of a class.
-func (g *Guarded) classSize() int {
-	if g.knows.All {
-		return g.k
-	}
-	return max(1, g.knows.crowd()) * g.k
-}
-
 // leastRows is the least number of rows that are tried at once.
 func (g *Guarded) leastRows() int {
 	if g.sizeDecides() {

@@ -261,7 +261,11 @@ func (m *Maintained) Feasible() error {
 	if m.withheld != nil {
 		return m.withheld
 	}
-	return m.partition.Feasible()
+	why := m.partition.Feasible()
+	if least, persons := m.classSize(), m.Len(Root); why != nil && least > m.k && persons < least {
+		return fmt.Errorf("a class has %d persons or more (k = %d, crowd %d), and there are %d", least, m.k, least/m.k, persons)
+	}
+	return why
 }
 
 // Classes is the number of published classes of persons.

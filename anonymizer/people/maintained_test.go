@@ -788,3 +788,35 @@ func TestPersonsTooMuchAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestTooFewPersons: the reason names what the policy says, not the product.
+func TestTooFewPersons(t *testing.T) {
+	t.Parallel()
+	number := attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	shape := people.Shape{Root: []anonymizer.Attribute{number}, Tables: []people.TableShape{{Name: "visits", Parent: people.Root, Order: -1}}}
+	for _, c := range []struct {
+		knows people.Knows
+		why   string
+	}{
+		{people.Knows{Crowd: 4}, "a class has 12 persons or more (k = 3, crowd 4), and there are 2"},
+		{people.Knows{All: true}, "3-anonymity needs 3 records and the table has 2"},
+	} {
+		m, err := people.NewMaintained(shape, privacy.ConstraintSet{privacy.KAnonymity{K: 3}}, c.knows, people.MaintainedOptions{
+			Method: method, Random: rand.New(rand.NewPCG(1, 2)), Pseudonym: func(int) uint64 { return 0 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range 2 {
+			if err := m.Insert(people.Root, people.Row{ID: incremental.RecordID(p + 1), Key: rowKey(people.Root, p), Cells: []hierarchy.Cell{float64(p)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := m.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if why := m.Feasible(); why == nil || why.Error() != c.why {
+			t.Errorf("%+v: %v, want %s", c.knows, why, c.why)
+		}
+	}
+}

@@ -66,3 +66,11 @@ func (m *source) checkKeys() error {
 // Len is the number of rows of a table, or of Root, those that are not published
 // included.
 func (m *source) Len(table int) int { return m.relation(table).directory.Len() }
+
+// classSize is the least number of persons of a class.
+func (m *source) classSize() int {
+	if m.knows.All {
+		return m.k
+	}
+	return max(1, m.knows.crowd()) * m.k
+}

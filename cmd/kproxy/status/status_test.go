@@ -34,7 +34,7 @@ INSERT INTO kproxy_store.position (slot, epoch, lsn, system_identifier, updated_
 INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, oldest_waiting, stale, oldest_stale, ghosts, expired, lsn, halted, halted_fix, asked) VALUES
   ('public', 'stays', 7, '', 1, 1, 'guarded', 2, now() - interval '3 hours', 1, now() - interval '2 days', 3, 1, '0/1', NULL, NULL, 'resync'),
   ('public', 'trips', 8, '', 1, 1, NULL, 0, NULL, 0, NULL, 0, 0, '0/2', 'a column is gone', 'bring it back', NULL);
-CREATE TABLE kproxy_store.records_7 AS SELECT n AS kproxy_record, CASE WHEN n <= 10 THEN n / 6 + 1 END AS kproxy_class FROM generate_series(1, 13) n;
+CREATE TABLE kproxy_store.records_7 AS SELECT n AS kproxy_record, CASE WHEN n <= 10 THEN n / 6 + 1 END AS kproxy_class, CASE WHEN n <= 10 THEN n END AS kproxy_row FROM generate_series(1, 13) n;
 CREATE TABLE kproxy_store.release_7 AS SELECT n / 7 + 1 AS kproxy_class, 'a'::text AS kproxy_class_note FROM generate_series(1, 13) n;
 CREATE TABLE kproxy_store.records_8 AS SELECT n AS kproxy_record, n AS kproxy_class, n / 2 AS kproxy_class_2 FROM generate_series(1, 9) n;
 CREATE TABLE kproxy_store.release_8 AS SELECT kproxy_class, kproxy_class_2 FROM kproxy_store.records_8`
