@@ -19,11 +19,6 @@ func (t *layout) view() publishedView { return publishedView{&t.publication} }
 // sql is the quoted name of the view.
 func (v publishedView) sql() string { return catalog.Published(v.publication.Policy.Table).SQL() }
 
-// list quotes and joins the published columns.
-func (v publishedView) list() string {
-	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string { return catalog.QuoteIdentifier(c.Name) })
-}
-
 // shows are the published columns as expressions over a release.
 func (v publishedView) shows() string {
 	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string {
