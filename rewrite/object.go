@@ -44,7 +44,7 @@ var textFunctions = words(`array_agg array_to_string concat concat_ws format jso
 // is not.
 func shownInside(m protoreflect.Message, field protoreflect.Name, named bool) bool {
 	switch n := m.Interface().(type) {
-	case *pg.RangeSubselect, *pg.CommonTableExpr:
+	case *pg.RangeSubselect, *pg.CommonTableExpr, *pg.RangeFunction:
 		return true
 	case *pg.SubLink:
 		scalar := n.GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK || n.GetSubLinkType() == pg.SubLinkType_ARRAY_SUBLINK

@@ -519,9 +519,7 @@ VALUES (DEFAULT)
 --> VALUES (DEFAULT)
 
 SELECT * FROM current_schemas(true)
---! 0A000 this function is not supported in FROM
---! position: 1
---! hint: Call it in the SELECT list.
+--> SELECT * FROM LATERAL (SELECT '{pg_catalog,public}'::pg_catalog.name[] AS current_schemas) current_schemas
 
 SELECT current_schemas(age > 3) FROM patients
 --! 0A000 kproxy supports current_schemas with a constant only

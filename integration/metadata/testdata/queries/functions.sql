@@ -1,0 +1,20 @@
+-- TypeORM asks so which schema it works in
+SELECT * FROM current_schema()
+
+-- the database, under an alias
+SELECT d, d.d FROM current_database() AS d
+
+-- with a name for the column
+SELECT s.path FROM current_schemas(false) AS s(path)
+
+-- whether a relation is there
+SELECT * FROM to_regclass('patients'), to_regclass('nowhere') AS missing
+
+-- types by number, of columns before them in FROM
+SELECT a.attname, f.* FROM pg_attribute a, format_type(a.atttypid, a.atttypmod) f WHERE a.attrelid = 'patients'::regclass AND a.attnum > 0 ORDER BY a.attnum
+
+-- comments of relations
+SELECT c.relname, d IS NULL AS uncommented FROM pg_class c LEFT JOIN LATERAL obj_description(c.oid, 'pg_class') d ON true WHERE c.oid = 'patients'::regclass
+
+-- sizes
+SELECT * FROM pg_relation_size('patients'::regclass) size
