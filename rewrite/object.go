@@ -71,7 +71,7 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 		return err
 	}
 	if name := objectType(n.GetTypeName()); name != "" && len(n.GetTypeName().GetArrayBounds()) > 0 {
-		return expression{w, node}.objects(n.GetTypeName(), n.GetArg())
+		return expression{w, node}.objects(n.GetTypeName(), n.GetArg(), n.GetLocation())
 	} else if name != "" {
 		return expression{w, node}.object(name, n.GetArg(), n.GetLocation())
 	}
@@ -127,17 +127,41 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 	return nil
 }
 
-// objects replaces node, a cast of the checked arg to an array of such a type, by the
-// objects' names: pg_proc.proargtypes::regtype[]::text[]. It does so only where they are
-// shown, and only for OIDs of types, which tools ask for: names would have to be
-// looked up.
-func (e expression) objects(to *pg.TypeName, arg *pg.Node) error {
+// objects replaces node, a cast of the checked arg to an array of such a type, by the objects' names or
+// OIDs if the array is a constant. Otherwise it does so only where names are shown, and only for
+// OIDs of types, which tools ask for, as in pg_proc.proargtypes::regtype[]::text[]: names would
+// have to be looked up.
+func (e expression) objects(to *pg.TypeName, arg *pg.Node, location int32) error {
+	if elements, constant := constantElements(arg); constant && len(elements) <= maxObjects {
+		return e.constantObjects(objectType(to), elements, constantAt(arg, location))
+	}
 	_, constant := textConstant(arg)
 	if objectType(to) != "regtype" || !e.w.shown || constant || isRuntimeText(arg) || arg.GetAArrayExpr() != nil ||
 		isTextArray(arg.GetTypeCast().GetTypeName()) {
 		return refuseObjectType(to)
 	}
 	e.put(ownCall("type_names", arrayOf(arg, "oid"), e.w.names.pathNode()))
+	return nil
+}
+
+// maxObjects bounds the objects of an array, each of which can become a subquery.
+const maxObjects = 1000
+
+// constantObjects replaces node by an array of what takes the place of each constant.
+func (e expression) constantObjects(typ string, elements []*pg.Node, location int32) error {
+	array := &pg.A_ArrayExpr{}
+	for _, element := range elements {
+		one := expression{e.w, &pg.Node{Node: element.GetNode()}}
+		if err := one.object(typ, element, location); err != nil {
+			return err
+		}
+		array.Elements = append(array.Elements, one.node)
+	}
+	of := "oid"
+	if e.w.shown {
+		of = "text"
+	}
+	e.put(arrayOf(&pg.Node{Node: &pg.Node_AArrayExpr{AArrayExpr: array}}, of))
 	return nil
 }
 

@@ -21,12 +21,12 @@ func (w *walker) typeName(n *pg.TypeName, s *scope) error {
 }
 
 func refuseObjectType(n *pg.TypeName) *Refusal {
-	name := objectType(n)
 	if len(n.GetArrayBounds()) > 0 {
-		name += "[]"
+		return refuse(NotSupported, "Write the array as a constant, or cast single values in the query.",
+			"kproxy supports type %s[] in casts of constant arrays only", objectType(n)).at(n.GetLocation())
 	}
 	return refuse(NotSupported, "Cast single values in the query instead.",
-		"kproxy supports type %s in casts of single values only", name).at(n.GetLocation())
+		"kproxy supports type %s in casts of single values only", objectType(n)).at(n.GetLocation())
 }
 
 // visibleType lets the built-in types pass, and those of users that published and

@@ -94,3 +94,39 @@ SELECT coalesce(proallargtypes, proargtypes)::regtype[]::text[], ARRAY['pg_class
 SELECT 1, 'nope'::regclass
 --! 42P01 relation "nope" does not exist
 --! position: 11
+
+-- constant arrays of objects
+SELECT a.attname FROM pg_attribute a WHERE a.atttypid = ANY ('{int,int8,"character varying", mood}'::regtype[])
+--> SELECT a.attname FROM kproxy_catalog.pg_attribute a WHERE a.atttypid = ANY(ARRAY[(SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_type('int'::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), 'int8'::pg_catalog.regtype::pg_catalog.oid, 'character varying'::pg_catalog.regtype::pg_catalog.oid, (SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_type('mood'::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)]::pg_catalog.oid[])
+
+SELECT '{patients,NULL,"wards"}'::regclass[], '{}'::regtype[], ARRAY['pg_class', NULL]::regclass[], '{16500}'::regclass[]::text[]
+--> SELECT ARRAY[kproxy_catalog.class_name('"kproxy_release_public"."patients"'::pg_catalog.regclass::pg_catalog.oid, '{pg_catalog,public}'::pg_catalog.name[]), NULL::pg_catalog.text, kproxy_catalog.class_name('"public"."wards"'::pg_catalog.regclass::pg_catalog.oid, '{pg_catalog,public}'::pg_catalog.name[])]::pg_catalog.text[] AS regclass, ARRAY[]::pg_catalog.text[] AS regtype, ARRAY['pg_class'::pg_catalog.regclass::pg_catalog.text, NULL::pg_catalog.text]::pg_catalog.text[] AS "array", ARRAY[(SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT '16500'::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)]::pg_catalog.text[]::pg_catalog.text[] AS text
+
+SELECT 1 FROM pg_class c WHERE c.oid = ANY (ARRAY['patients', 'nowhere']::regclass[])
+--! 42P01 relation "nowhere" does not exist
+--! position: 63
+
+SELECT '{a,{b}}'::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
+--! position: 19
+--! hint: Write the array as a constant, or cast single values in the query.
+
+SELECT '{int'::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
+--! position: 16
+--! hint: Write the array as a constant, or cast single values in the query.
+
+SELECT '{int,}'::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
+--! position: 18
+--! hint: Write the array as a constant, or cast single values in the query.
+
+SELECT '{"in\"t", i"nt}'::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
+--! position: 27
+--! hint: Write the array as a constant, or cast single values in the query.
+
+SELECT '[1:1]={int}'::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
+--! position: 23
+--! hint: Write the array as a constant, or cast single values in the query.

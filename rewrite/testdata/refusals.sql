@@ -618,9 +618,7 @@ SELECT array_agg(r) FROM json_to_recordset('[{"r": 16500}]') AS t(r regclass)
 --! hint: Cast single values in the query instead.
 
 SELECT '{16500}'::regclass[]
---! 0A000 kproxy supports type regclass[] in casts of single values only
---! position: 19
---! hint: Cast single values in the query instead.
+--> SELECT ARRAY[(SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT '16500'::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)]::pg_catalog.text[] AS regclass
 
 PREPARE p (regclass) AS SELECT $1
 --! 0A000 kproxy supports type regclass in casts of single values only
@@ -708,49 +706,45 @@ RESET transaction_isolation
 --! hint: Only settings of the client's own formats, plans and time limits are open.
 
 SELECT ARRAY[23]::regtype[]
---! 0A000 kproxy supports type regtype[] in casts of single values only
---! position: 19
---! hint: Cast single values in the query instead.
+--> SELECT ARRAY[(SELECT CASE WHEN kproxy_guard.oid < 16384 THEN kproxy_guard.oid::pg_catalog.regtype::pg_catalog.text ELSE kproxy_catalog.type_name(kproxy_guard.oid, NULL::int, '{pg_catalog,public}'::pg_catalog.name[]) END FROM (SELECT 23::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)]::pg_catalog.text[] AS "array"
 
 SELECT $1::regtype[]
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 12
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT '{integer}'::text::regtype[]
---! 0A000 kproxy supports type regtype[] in casts of single values only
---! position: 27
---! hint: Cast single values in the query instead.
+--> SELECT ARRAY[(SELECT CASE WHEN kproxy_guard.oid < 16384 THEN kproxy_guard.oid::pg_catalog.regtype::pg_catalog.text ELSE kproxy_catalog.type_name(kproxy_guard.oid, NULL::int, '{pg_catalog,public}'::pg_catalog.name[]) END FROM (SELECT kproxy_catalog.to_type('integer'::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)]::pg_catalog.text[] AS regtype
 
 SELECT ARRAY['integer']::text[]::regtype[]
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 34
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT relname::regtype[] FROM pg_class
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 17
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT conkey::regclass[] FROM pg_constraint
---! 0A000 kproxy supports type regclass[] in casts of single values only
+--! 0A000 kproxy supports type regclass[] in casts of constant arrays only
 --! position: 16
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT 1 FROM pg_proc WHERE proargtypes::regtype[] IS NOT NULL
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 42
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT * FROM unnest('{23}'::oid[]::regtype[])
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 37
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 PREPARE p (regtype[]) AS SELECT $1
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 12
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT 1; SELECT age FROM patients FOR UPDATE
 --! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed

@@ -278,9 +278,9 @@ SELECT json_to_recordset FROM json_to_recordset('[]') AS (a regclass)
 --! hint: Cast single values in the query instead.
 
 SELECT * FROM json_to_recordset('[]') AS x (a regtype[])
---! 0A000 kproxy supports type regtype[] in casts of single values only
+--! 0A000 kproxy supports type regtype[] in casts of constant arrays only
 --! position: 47
---! hint: Cast single values in the query instead.
+--! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT * FROM json_to_recordset('[]') AS x (a int, b text[])
 --> SELECT * FROM pg_catalog.json_to_recordset('[]') x (a int, b pg_catalog.text[])

@@ -18,3 +18,9 @@ SELECT c.relname, d IS NULL AS uncommented FROM pg_class c LEFT JOIN LATERAL obj
 
 -- sizes
 SELECT * FROM pg_relation_size('patients'::regclass) size
+
+-- drizzle-kit asks for types by a constant array
+SELECT a.attname, a.atttypid = ANY ('{int,int8,int2}'::regtype[]) AS integer FROM pg_attribute a WHERE a.attrelid = 'patients'::regclass AND a.attnum > 0 ORDER BY a.attnum
+
+-- relations and types by constant arrays
+SELECT '{patients,wards,pg_class}'::regclass[], ARRAY['int4', 'mood', NULL]::regtype[], '{}'::regrole[]
