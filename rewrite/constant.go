@@ -56,6 +56,12 @@ func booleanConstant(f *pg.FuncCall) (value, ok bool) {
 	return ok && b.Boolval.GetBoolval(), ok
 }
 
+// isTrue says whether a node is the word TRUE.
+func isTrue(n *pg.Node) bool {
+	b, ok := n.GetAConst().GetVal().(*pg.A_Const_Boolval)
+	return ok && b.Boolval.GetBoolval()
+}
+
 func stringConstant(n *pg.Node) (string, bool) {
 	text, ok := n.GetAConst().GetVal().(*pg.A_Const_Sval)
 	if !ok {

@@ -34,11 +34,20 @@ var (
 		parallel_setup_cost parallel_tuple_cost plan_cache_mode random_page_cost recursive_worktable_factor
 		seq_page_cost`)
 	// readableSettings may only be shown. search_path is the client's own.
-	readableSettings = words(`block_size client_encoding client_min_messages default_transaction_read_only
-		in_hot_standby integer_datetimes is_superuser lc_collate lc_ctype lc_messages max_function_args
-		max_identifier_length max_index_keys max_parallel_workers_per_gather row_security search_path
-		server_encoding server_version server_version_num ssl_renegotiation_limit
-		standard_conforming_strings transaction_read_only work_mem`)
+	// pg_settings shows these and more: tools ask for them one by one, and none tells of rows.
+	readableSettings = words(`autovacuum block_size client_encoding client_min_messages data_checksums
+		default_table_access_method default_tablespace default_toast_compression default_transaction_read_only
+		fsync full_page_writes gin_fuzzy_search_limit hash_mem_multiplier hot_standby huge_pages in_hot_standby
+		integer_datetimes is_superuser jit_provider lc_collate lc_ctype lc_messages logical_decoding_work_mem
+		maintenance_work_mem max_connections max_function_args max_identifier_length max_index_keys
+		max_locks_per_transaction max_logical_replication_workers max_parallel_maintenance_workers
+		max_parallel_workers max_parallel_workers_per_gather max_pred_locks_per_transaction
+		max_prepared_transactions max_replication_slots max_stack_depth max_wal_senders max_wal_size
+		max_worker_processes min_wal_size password_encryption recovery_target_timeline row_security search_path
+		segment_size server_encoding server_version server_version_num shared_buffers ssl
+		ssl_renegotiation_limit standard_conforming_strings superuser_reserved_connections temp_buffers
+		temp_tablespaces timezone_abbreviations track_activities track_counts track_io_timing
+		transaction_read_only wal_block_size wal_level wal_segment_size work_mem`)
 )
 
 // transactionSettings hold for the open transaction.

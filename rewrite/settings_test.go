@@ -57,7 +57,8 @@ func TestEveryWayToSetIsOne(t *testing.T) {
 			shown = ""
 		}
 		same(shown, "SHOW "+name, "SHOW "+strings.ToUpper(name), "SELECT current_setting('"+name+"')",
-			"SELECT current_setting('"+strings.ToUpper(name)+"', true)")
+			"SELECT current_setting('"+strings.ToUpper(name)+"', false)")
+		same("", "SELECT current_setting('"+name+"', true)") // of any other the value in pg_settings, or NULL
 		if name == "search_path" {
 			continue
 		}

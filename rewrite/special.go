@@ -117,6 +117,9 @@ func currentSetting(e expression, f *pg.FuncCall) error {
 	case !constant && len(f.GetArgs()) > 0: // as psql's \dconfig; one of those in pg_settings, or null
 		e.put(ownCall("setting", casted(f.Args[0], "text"), textNode(e.w.names.session.path.now.text)))
 		return nil
+	case !allowedToShow(strings.ToLower(setting)) && len(f.GetArgs()) == 2 && isTrue(f.GetArgs()[1]): // which never fails
+		e.put(ownCall("setting", casted(f.Args[0], "text"), textNode(e.w.names.session.path.now.text)))
+		return nil
 	case !allowedToShow(strings.ToLower(setting)):
 		return refuseSetting("examine", setting).at(f.GetLocation())
 	case strings.EqualFold(setting, "search_path"):

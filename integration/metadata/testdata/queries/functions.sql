@@ -24,3 +24,6 @@ SELECT a.attname, a.atttypid = ANY ('{int,int8,int2}'::regtype[]) AS integer FRO
 
 -- relations and types by constant arrays
 SELECT '{patients,wards,pg_class}'::regclass[], ARRAY['int4', 'mood', NULL]::regtype[], '{}'::regrole[]
+
+-- settings that Atlas and others ask for
+SELECT current_setting('default_table_access_method'), current_setting('max_identifier_length'), current_setting('app.tenant', true) IS NULL AS custom, current_setting('data_directory', true) IS NULL AS hidden, current_setting('no_such_setting', true) IS NULL AS unknown
