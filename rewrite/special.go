@@ -55,6 +55,12 @@ func init() {
 
 		"pg_get_function_sqlbody": null("text"),
 
+		// The server's client is kproxy. NULL is also what sessions over a Unix socket get.
+		"inet_client_addr": null("inet"),
+		"inet_client_port": null("int4"),
+		"inet_server_addr": null("inet"),
+		"inet_server_port": null("int4"),
+
 		"to_regclass":     lookup("regclass"),
 		"to_regtype":      lookup("regtype"),
 		"to_regproc":      lookup("regproc"),

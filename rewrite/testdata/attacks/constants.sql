@@ -6,7 +6,7 @@ SELECT current_setting('timezone')
 -- then
 SELECT current_setting('data_directory')
 
--- refused 42
+-- allowed
 SELECT current_setting('TimeZone', true)
 -- then
 SELECT current_setting('config_file', true)

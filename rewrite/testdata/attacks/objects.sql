@@ -97,7 +97,7 @@ SELECT x FROM (VALUES ('pg_class'::regclass), ('16400')) v (x)
 -- allowed
 SELECT ARRAY[16400::regclass, 'pg_class']
 
--- refused 0A
+-- allowed
 SELECT '{16400,16401}'::regclass[]
 
 -- refused 0A
@@ -124,7 +124,7 @@ SELECT '{qvzrel_vault,qvzrel_card}'::text[]::regtype[]::text[]
 -- refused 0A
 SELECT 1 FROM pg_proc WHERE ARRAY(SELECT o::oid FROM generate_series(16384, 18500) o)::regtype[] = proallargtypes
 
--- refused 0A
+-- refused 0A 22
 SELECT 1 FROM pg_class WHERE ARRAY[16400]::regtype[] = '{qvzrel_vault}'
 
 -- allowed
@@ -151,7 +151,7 @@ SELECT * FROM xmltable('/a' PASSING xmlparse(CONTENT '<a>16400</a>') COLUMNS c r
 -- refused 0A
 PREPARE p (regclass) AS SELECT $1
 
--- refused 0A 42
+-- refused 0A 22 42
 SELECT NULLIF(16400::regclass, 'pg_class') FROM (SELECT 1) s WHERE array_length(ARRAY[16400]::regclass[], 1) = 1
 
 -- allowed
@@ -329,3 +329,21 @@ SELECT pg_get_rules(16400), pg_get_constraintdef_ext(16400, true)
 
 -- refused 42
 SELECT pg_event_trigger_dropped_objects(), pg_event_trigger_ddl_commands()
+
+-- allowed
+SELECT * FROM unnest('{16384,16385,16386,16387,16388,16389,16390,16391,16392,16393,16394,16395,16396,16397,16398,16399,16400,16401,16402,16403,16404,16405,16406}'::regclass[])
+
+-- refused 42
+SELECT '{codes,qvzrel_vault}'::regclass[]
+
+-- refused 42
+SELECT * FROM pg_class WHERE oid = ANY ('{qvzrel_vault}'::regclass[])
+
+-- allowed
+SELECT * FROM format_type(16400, NULL), obj_description(16400, 'pg_class') d, to_regclass('qvzrel_vault') c
+
+-- allowed
+SELECT o, c, t FROM generate_series(16384, 18500) o, obj_description(o::oid, 'pg_class') c, format_type(o::oid, NULL) t
+
+-- allowed
+SELECT current_setting('data_directory', true), current_setting('qvzset.secret', true), current_setting('ssl_key_file', true)

@@ -134,7 +134,7 @@ SELECT pg_notification_queue_usage(), pg_listening_channels()
 -- refused 42
 SELECT pg_notify('kproxy', 'x')
 
--- refused 42
+-- allowed
 SELECT inet_server_addr(), inet_server_port(), inet_client_addr()
 
 -- Locks that last as long as the session, and that kproxy itself takes.

@@ -27,3 +27,6 @@ SELECT '{patients,wards,pg_class}'::regclass[], ARRAY['int4', 'mood', NULL]::reg
 
 -- settings that Atlas and others ask for
 SELECT current_setting('default_table_access_method'), current_setting('max_identifier_length'), current_setting('app.tenant', true) IS NULL AS custom, current_setting('data_directory', true) IS NULL AS hidden, current_setting('no_such_setting', true) IS NULL AS unknown
+
+-- addresses, which pg_activity asks for
+SELECT inet_server_addr(), inet_server_port(), inet_client_addr(), inet_client_port()
