@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"maps"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -14,6 +15,13 @@ type special func(e expression, f *pg.FuncCall) error
 // specials are the calls that need more than being on the allowlist. It is filled
 // in init, because the functions refer back to the walker.
 var specials map[string]special
+
+// addresses are asked of the session: the server's client is kproxy. NULL is also what sessions over a Unix
+// socket get.
+var addresses = map[string]special{
+	"inet_client_addr": null("inet"), "inet_client_port": null("int4"),
+	"inet_server_addr": null("inet"), "inet_server_port": null("int4"),
+}
 
 func init() {
 	size := neutral("0", "int8", objectArgument("regclass", 0)) // it counts rows, and changes with them
@@ -54,12 +62,6 @@ func init() {
 		"pg_get_functiondef":      null("text"),
 
 		"pg_get_function_sqlbody": null("text"),
-
-		// The server's client is kproxy. NULL is also what sessions over a Unix socket get.
-		"inet_client_addr": null("inet"),
-		"inet_client_port": null("int4"),
-		"inet_server_addr": null("inet"),
-		"inet_server_port": null("int4"),
 
 		"to_regclass":     lookup("regclass"),
 		"to_regtype":      lookup("regtype"),
@@ -104,6 +106,7 @@ func init() {
 		"pg_get_function_identity_arguments": guardObject("pg_proc", "oid", 0),
 		"pg_get_function_result":             guardObject("pg_proc", "oid", 0),
 	}
+	maps.Copy(specials, addresses)
 }
 
 // viewDefinition answers for every view, so that tools that show definitions go
