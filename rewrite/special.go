@@ -60,7 +60,6 @@ func init() {
 		"pg_relation_filepath":    null("text"),
 		"pg_tablespace_location":  null("text"),
 		"pg_get_functiondef":      null("text"),
-
 		"pg_get_function_sqlbody": null("text"),
 
 		"to_regclass":     lookup("regclass"),
