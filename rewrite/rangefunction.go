@@ -27,9 +27,9 @@ func splitUnnest(n *pg.RangeFunction) {
 	}
 }
 
-// rangeFunction walks a function in FROM. One that is replaced by another function keeps its name as
-// alias, and one that is replaced by another expression becomes a subquery of one row.
-func (w *walker) rangeFunction(node *pg.Node, n *pg.RangeFunction, s *scope) error {
+// rangeFunction walks a function in FROM. One that is replaced keeps its name as alias. What is no function
+// may not stand there, but for COALESCE, whose value is that of its argument.
+func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
 	before, name := w.replaced, ""
 	if list := n.GetFunctions(); len(list) == 1 && len(list[0].GetList().GetItems()) > 0 {
 		name = impliedName(list[0].GetList().GetItems()[0])
@@ -45,28 +45,18 @@ func (w *walker) rangeFunction(node *pg.Node, n *pg.RangeFunction, s *scope) err
 		for _, item := range function.GetList().GetItems() {
 			switch item.GetNode().(type) {
 			case *pg.Node_TypeCast, *pg.Node_SubLink, *pg.Node_CaseExpr:
-				return asSubquery(node, n, item, name)
+				if len(n.GetFunctions()) > 1 {
+					return refuse(NotSupported, "Call it by itself in FROM, or in the SELECT list.", "this function is not supported in ROWS FROM beside others")
+				}
+				value := &pg.Node{Node: item.GetNode()}
+				item.Node = &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{value}}}
+				keepColumn(n, name)
 			}
 			if call := item.GetFuncCall(); call != nil && name != lastName(call.GetFuncname()) {
 				keepColumn(n, name)
 			}
 		}
 	}
-	return nil
-}
-
-// asSubquery replaces a function of one value by a subquery, which may read what stands before it in FROM,
-// as the function may. Its column is called as the function's would be.
-func asSubquery(node *pg.Node, n *pg.RangeFunction, value *pg.Node, function string) error {
-	if n.GetOrdinality() || n.GetIsRowsfrom() || len(n.GetFunctions()) != 1 || len(n.GetColdeflist()) > 0 || len(n.GetAlias().GetColnames()) > 1 {
-		return refuse(NotSupported, "Call it by itself in FROM, or in the SELECT list.", "this function is not supported in FROM with ROWS FROM, WITH ORDINALITY or a list of columns")
-	}
-	alias := &pg.Alias{Aliasname: function}
-	if n.GetAlias() != nil {
-		alias = n.GetAlias()
-	}
-	query := selectNode(&pg.SelectStmt{TargetList: []*pg.Node{targetNode(alias.GetAliasname(), value)}})
-	node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Lateral: true, Subquery: query, Alias: alias}}
 	return nil
 }
 

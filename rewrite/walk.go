@@ -72,6 +72,8 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return w.relation(n, s)
 	case *pg.JoinExpr:
 		return w.join(n, s)
+	case *pg.RangeFunction:
+		return w.rangeFunction(n, s)
 	case *pg.ResTarget:
 		return w.target(n, s)
 	case *pg.TypeName:
@@ -124,8 +126,6 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 		}
 		w.withPath(n, inner.RangeVar)
 		return nil
-	case *pg.Node_RangeFunction:
-		return w.rangeFunction(n, inner.RangeFunction, s)
 	case *pg.Node_RangeTableSample:
 		return w.sample(n, inner.RangeTableSample, s)
 	case *pg.Node_TypeCast:

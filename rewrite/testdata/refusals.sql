@@ -519,7 +519,7 @@ VALUES (DEFAULT)
 --> VALUES (DEFAULT)
 
 SELECT * FROM current_schemas(true)
---> SELECT * FROM LATERAL (SELECT '{pg_catalog,public}'::pg_catalog.name[] AS current_schemas) current_schemas
+--> SELECT * FROM COALESCE('{pg_catalog,public}'::pg_catalog.name[]) current_schemas
 
 SELECT current_schemas(age > 3) FROM patients
 --! 0A000 kproxy supports current_schemas with a constant only

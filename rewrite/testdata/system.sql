@@ -24,7 +24,7 @@ SELECT pg_relation_is_updatable('patients', false), pg_column_is_updatable(c.oid
 --> SELECT CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::int END AS pg_relation_is_updatable, CASE WHEN (SELECT kproxy_guard.oid FROM (SELECT c.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) IS NOT NULL THEN 'false'::boolean END AS pg_column_is_updatable FROM kproxy_catalog.pg_class c
 
 SELECT * FROM pg_relation_size('patients')
---> SELECT * FROM LATERAL (SELECT CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::bigint END AS pg_relation_size) pg_relation_size
+--> SELECT * FROM COALESCE(CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::bigint END) pg_relation_size
 
 -- system columns of catalogs
 SELECT c.tableoid, c.xmin, age(c.xmin), pg_class.xmin FROM pg_class c, pg_class WHERE c.tableoid = 'pg_class'::regclass

@@ -7,6 +7,12 @@ SELECT d, d.d FROM current_database() AS d
 -- with a name for the column
 SELECT s.path FROM current_schemas(false) AS s(path)
 
+-- as a whole, which is no row, and with numbers
+SELECT s, n.* FROM current_schemas(false) AS s(path), current_schema() WITH ORDINALITY AS n
+
+-- in ROWS FROM
+SELECT * FROM ROWS FROM (to_regclass('wards')) AS r, ROWS FROM (obj_description('patients'::regclass, 'pg_class')) WITH ORDINALITY d(comment, n)
+
 -- whether a relation is there
 SELECT * FROM to_regclass('patients'), to_regclass('nowhere') AS missing
 
