@@ -65,7 +65,7 @@ func (r *arrayReader) element() (element *pg.Node, ok bool) {
 	}
 	text := strings.TrimRight(r.rest[:end], arraySpace)
 	r.rest = r.rest[end:]
-	if text == "" || strings.ContainsAny(text, `"\{}`) { // escapes without quotation marks are read by nobody here
+	if text == "" || strings.ContainsAny(text, `"\{}`) { // escapes need quotation marks here
 		return nil, false
 	}
 	if strings.EqualFold(text, "null") {

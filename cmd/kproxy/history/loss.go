@@ -68,12 +68,12 @@ func recordsWithClasses(p catalog.Publication, generation int64) string {
 	for _, c := range p.StoredColumns() {
 		columns = append(columns, "r."+catalog.QuoteIdentifier(c.Name))
 	}
-	same := fmt.Sprintf("l.%s = r.%s", catalog.RowColumn, catalog.RecordColumn)
+	row := catalog.RecordColumn // numbers the row of an immediate table, too
 	if p.Policy.Updates.Mode == catalog.Guarded {
-		same = fmt.Sprintf("l.%[1]s = r.%[1]s", catalog.RowColumn)
+		row = catalog.RowColumn
 	}
-	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON %s) s",
-		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records"), stored("release"), same)
+	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON l.%s = r.%s) s",
+		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records"), stored("release"), catalog.RowColumn, row)
 }
 
 // sampledClasses are records of some classes, all of each.
