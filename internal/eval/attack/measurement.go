@@ -1,6 +1,10 @@
 package attack
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+)
 
 // Outcome is what an experiment measured.
 type Outcome struct {
@@ -26,13 +30,7 @@ type Measurement struct {
 
 // best is the attacker who guessed best.
 func (m Measurement) best() Success {
-	best := m.Attackers[0]
-	for _, a := range m.Attackers[1:] {
-		if a.Right > best.Right {
-			best = a
-		}
-	}
-	return best
+	return slices.MaxFunc(m.Attackers, func(a, b Success) int { return cmp.Compare(a.Right, b.Right) })
 }
 
 // Exposed is the share of the targets of whom an attacker who proves knew the true value

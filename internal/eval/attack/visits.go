@@ -1,10 +1,12 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,7 +61,7 @@ const (
 type VisitMeasurement struct {
 	Mode     string `json:"mode"`
 	Versions int    `json:"versions"`
-	// Attackers are those that have all versions, Bound one that has a single release of the last state.
+	// Attackers are those that have all versions, Bound one that has a single release of all visits.
 	Bound     VisitSuccess   `json:"bound"`
 	Attackers []VisitSuccess `json:"attackers"`
 	// Fewest and Risk are what is left of the pseudonyms of a class: at least so many can be the person of
@@ -81,13 +83,7 @@ type VisitSuccess struct {
 }
 
 func (m VisitMeasurement) best() VisitSuccess {
-	best := m.Attackers[0]
-	for _, a := range m.Attackers[1:] {
-		if a.Right > best.Right {
-			best = a
-		}
-	}
-	return best
+	return slices.MaxFunc(m.Attackers, func(a, b VisitSuccess) int { return cmp.Compare(a.Right, b.Right) })
 }
 
 // VisitOutcome is what an experiment with visits measured.
