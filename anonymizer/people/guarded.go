@@ -51,8 +51,8 @@ type GuardedOptions struct {
 	// none is.
 	Within time.Duration
 	// Rows is how many waiting rows of a table, of one class and window, are tried at once,
-	// unless all is known; half of them with a new class. At least k, or 10 where constraints count values and that is more;
-	// 0 stands for twice as many.
+	// unless all is known; half of them with a new class. At least k, or 10 where constraints
+	// count values and that is more; 0 stands for twice as many.
 	Rows int
 	// RowsWithin is how long a row of a published person waits before fewer are tried or,
 	// where these are fewer than k (10 where constraints count values) or all is known, it
@@ -297,7 +297,7 @@ type publishing struct {
 	*Guarded
 	ctx   context.Context
 	now   time.Time
-	first bool
+	first bool // it is the first one of the release
 	// rejected rows are in the pool although they violate the constraints.
 	rejected []place
 	founded  map[*shownClass]struct{} // in this run

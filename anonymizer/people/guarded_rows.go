@@ -93,8 +93,9 @@ func (p *publishing) member(person int32) int32 {
 }
 
 // try publishes the rows of a group, with those below them, in cells. It leaves them to the
-// pool if they are of too few persons, and rejects all of them if they violate the constraints. They are not tried again: if others came to them, whether these suffice would
-// tell whose they are.
+// pool if they are of too few persons, and rejects all of them if they violate the constraints.
+// They are not tried again: if others came to them, whether these suffice would tell whose they
+// are.
 func (p *publishing) try(f *timeframe, rows []place) {
 	members, table := p.members(rows), rows[0].table
 	if len(rows) < p.leastRows() || len(members) < p.k {
@@ -137,9 +138,9 @@ func (p *publishing) try(f *timeframe, rows []place) {
 	p.leftOver(u, shown)
 }
 
-// reject is about a row of a group that violates the constraints. It is withheld for good, and so are the
-// rows below it: few rows would be pooled with it, and what these can have leaves its value. At the first Publish
-// it is left to the pool, as Anonymize does, and withheld if it does not appear with it.
+// reject withholds a row of a group that violates the constraints for good, and the rows below it:
+// few others would be pooled with it, and would give its value away. The first Publish leaves it to
+// the pool, as Anonymize does, and withholds it if it does not appear there.
 func (p *publishing) reject(at place) {
 	if p.first {
 		p.leaveToPool(at)
