@@ -297,6 +297,9 @@ func TestGuardedGroupKeepsLineage(t *testing.T) {
 	await(t, "all tables are published", all(func(t TableStatus) bool { return t.State == Published && !t.Preparing }))
 	h.inStep(s)
 	h.checkRelease()
+	if n := scanned[int](h.bench, "SELECT count(*)::int FROM pg_class WHERE relnamespace = 'kproxy_store'::regnamespace AND relkind = 'r' AND relname ~ '^cellweight_'"); n != 3 {
+		t.Errorf("3 tables have %d tables of weights", n)
+	}
 }
 
 // TestVerifierRefusesSpoiledGuardedTables: each promise about guarded tables is broken by a change of the
