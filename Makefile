@@ -37,7 +37,7 @@ MATRIX   := ./internal/pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewri
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -115,6 +115,16 @@ pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
 
 bi: compiler postgres ## have Cube, Evidence, LibreOffice and R work through kproxy (npm fetches 800 MB the first time)
 	$(GO) test ./integration/bi -count 1 -timeout 25m -v -bi.all $(ARGS)
+
+# A public set of persons with rows over time, which pip fetches with the package that has it.
+CDNOW := .cdnow/lifetimes/datasets/CDNOW_master.txt
+
+$(CDNOW):
+	python3 -m pip download -q --no-deps -d .cdnow lifetimes==0.11.3
+	python3 -m zipfile -e .cdnow/*.whl .cdnow
+
+cdnow: compiler $(CDNOW) ## measure a release of the customers of CDNOW, in two tables (pip fetches them)
+	$(GO) test ./internal/eval/linked -count 1 -v -run CDNOW -linked.cdnow "$(CURDIR)/$(CDNOW)"
 
 # An hour or more. ARGS="-metamorphic.only ^plan:" tries some observables alone.
 metamorphic: compiler postgres ## try everything that readers can ask against every hidden change of the source

@@ -36,7 +36,7 @@ people:
 func TestCustomersOfCDNOW(t *testing.T) {
 	t.Parallel()
 	if *cdnow == "" {
-		t.Skip("needs -linked.cdnow, with CDNOW_master.txt of the Python package lifetimes")
+		t.Skip("needs -linked.cdnow; make cdnow fetches it")
 	}
 	text, err := os.ReadFile(*cdnow)
 	if err != nil {
