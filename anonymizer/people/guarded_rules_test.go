@@ -344,3 +344,106 @@ func TestNewClasses(t *testing.T) {
 		}
 	}
 }
+
+// tried is a guarded release of 80 persons in one class, whose visits have a diagnosis and notes below them.
+type tried struct {
+	*people.Guarded
+	t    *testing.T
+	next int
+}
+
+func newTried(t *testing.T, rows int, constraints ...privacy.Constraint) *tried {
+	t.Helper()
+	const persons = 80
+	number := attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	shape := people.Shape{Root: []anonymizer.Attribute{number}, Tables: []people.TableShape{
+		{Name: "visits", Attributes: []anonymizer.Attribute{number}, Sensitive: 1, Parent: people.Root, Order: 0},
+		{Name: "notes", Parent: 0, Order: -1},
+	}}
+	random, next := rand.New(rand.NewPCG(1, 2)), uint64(0)
+	g, err := people.NewGuarded(shape, append(privacy.ConstraintSet{privacy.KAnonymity{K: 3}}, constraints...), people.Knows{Crowd: persons / 3}, people.GuardedOptions{
+		MaintainedOptions: people.MaintainedOptions{Method: method, Random: random, Pseudonym: func(int) uint64 { next++; return next }},
+		Rows:              rows, RowsWithin: 24 * time.Hour,
+	})
+	w := &tried{Guarded: g, t: t}
+	w.must(err)
+	for p := range persons {
+		w.must(g.Insert(people.Root, people.Row{ID: incremental.RecordID(p + 1), Key: rowKey(people.Root, p), Cells: []hierarchy.Cell{float64(p)}}, guardedStart))
+	}
+	return w
+}
+
+func (w *tried) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// visits inserts visits of as many persons, the first two with a note, and returns the first one's number.
+func (w *tried) visits(persons int, window int32, diagnosis func(person int) uint32) (first int) {
+	w.t.Helper()
+	for p := range persons {
+		w.next++
+		visit := people.Row{ID: incremental.RecordID(w.next), Key: rowKey(0, w.next), Of: rowKey(people.Root, p), Window: window, Cells: []hierarchy.Cell{1}, Sensitive: []uint32{diagnosis(p)}}
+		w.must(w.Insert(0, visit, guardedStart))
+		if p < 2 {
+			w.must(w.Insert(1, people.Row{ID: visit.ID, Of: visit.Key}, guardedStart))
+		}
+	}
+	return w.next - persons + 1
+}
+
+func (w *tried) publish(after time.Duration) {
+	w.t.Helper()
+	_, err := w.Publish(w.t.Context(), guardedStart.Add(after))
+	w.must(err)
+}
+
+func alike(int) uint32 { return 1 }
+
+// TestHalfOfTheRowsSufficeWithANewClass, however many are asked for.
+func TestHalfOfTheRowsSufficeWithANewClass(t *testing.T) {
+	t.Parallel()
+	w := newTried(t, 13)
+	six, seven := w.visits(6, 0, alike), w.visits(7, 1, alike)
+	w.publish(0)
+	if p := w.Place(0, incremental.RecordID(six)); p != (people.Place{Since: guardedStart}) {
+		t.Errorf("one of 6 rows is at %+v", p)
+	}
+	if p := w.Place(0, incremental.RecordID(seven)); p.Row == 0 {
+		t.Errorf("one of 7 rows is at %+v", p)
+	}
+}
+
+// TestRejectedRowsTakeTheirsAlong: what is below a rejected row, and not in the first pool either, is withheld
+// with it.
+func TestRejectedRowsTakeTheirsAlong(t *testing.T) {
+	t.Parallel()
+	w := newTried(t, 0, privacy.AlphaBound{Alpha: 0.9})
+	first := w.visits(15, 0, alike)
+	w.publish(0)
+	for table := range 2 {
+		if p := w.Place(table, incremental.RecordID(first)); p != (people.Place{Withheld: true}) {
+			t.Errorf("a row of table %d is at %+v", table, p)
+		}
+	}
+}
+
+// TestLaterRejectionsAreNotPooled, although the rows that are satisfy the constraints with them.
+func TestLaterRejectionsAreNotPooled(t *testing.T) {
+	t.Parallel()
+	w := newTried(t, 0, privacy.AlphaBound{Alpha: 0.9})
+	w.publish(0)
+	for window := range int32(8) {
+		w.visits(2, window, func(p int) uint32 { return uint32(10*int(window) + p) })
+	}
+	rejected := w.visits(20, 8, alike)
+	w.publish(24 * time.Hour)
+	if p := w.Place(0, 1); !p.Pooling {
+		t.Errorf("a row of too few persons is at %+v", p)
+	}
+	if p := w.Place(0, incremental.RecordID(rejected)); p != (people.Place{Withheld: true}) {
+		t.Errorf("a row of a group that violates the constraints is at %+v", p)
+	}
+}
