@@ -38,9 +38,7 @@ func constantElements(n *pg.Node) (elements []*pg.Node, ok bool) {
 		if r.rest == "" {
 			return elements, true
 		}
-		if r.rest = r.rest[1:]; r.rest == "" { // a comma, and nothing behind it
-			return nil, false
-		}
+		r.rest = r.rest[1:] // behind the comma
 	}
 }
 

@@ -64,4 +64,9 @@ func TestConstantArrays(t *testing.T) {
 	if _, ok := constantElements(&pg.Node{}); ok {
 		t.Error("nothing is read as an array")
 	}
+	for n, want := range map[int]string{maxObjects: "", maxObjects + 1: stateNotSupported} {
+		if got := outcomeOf(t, clinicRewriter(), "SELECT '{int4"+strings.Repeat(",int4", n-1)+"}'::regtype[]"); got != want {
+			t.Errorf("%d types: %q, want %q", n, got, want)
+		}
+	}
 }

@@ -834,3 +834,8 @@ CALL f()
 --! 42501 kproxy publishes read-only views: INSERT is not allowed
 --! position: 15
 --! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+SELECT * FROM ROWS FROM (current_schema(), generate_series(1, 2))
+--! 0A000 this function is not supported in ROWS FROM beside others
+--! position: 1
+--! hint: Call it by itself in FROM, or in the SELECT list.
