@@ -189,20 +189,13 @@ func (s *linkedGuarded) writeRelease(to *statements) {
 	if s.whole {
 		s.indexKeys(to)
 		to.Queue("ANALYZE " + s.t.release.releaseTable())
-		s.leaveOut(to)
 	}
-}
-
-// leaveOut takes their rows from records of which the first release has none, as placeOf has foreseen one.
-func (s *linkedGuarded) leaveOut(to *statements) {
-	to.Queue(fmt.Sprintf("UPDATE %s AS r SET %[2]s = NULL WHERE r.%[2]s = r.%[3]s AND NOT EXISTS (SELECT FROM %[4]s AS l WHERE l.%[2]s = r.%[2]s)",
-		s.t.recordsTable(), catalog.RowColumn, recordColumn, s.t.release.releaseTable()))
 }
 
 // moved: with the first release, the places of those change that were not foreseen.
 func (s *linkedGuarded) moved() (ids []incremental.RecordID) {
 	moved := s.linked.moved()
-	if s.share == nil || !s.whole || s.t.pending.spilled {
+	if s.share == nil || !s.whole {
 		return moved
 	}
 	_ = s.group.guard(func(g *people.Guarded) error {

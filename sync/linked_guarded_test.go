@@ -201,6 +201,7 @@ func TestGuardedGroupReturnsAtOnce(t *testing.T) {
 func TestFewPersonsOutlastARestart(t *testing.T) {
 	t.Parallel()
 	h := guardedHospital(t, "1/1y:3", 8)
+	h.exec("INSERT INTO drugs VALUES (gen_random_uuid(), 987654, 1, 'of no visit')")
 	s, stop := h.run()
 	patients := catalog.Name{Schema: "public", Relation: "patients"}
 	waiting := func() int { return s.Status().Tables[patients].Waiting }
@@ -217,6 +218,93 @@ func TestFewPersonsOutlastARestart(t *testing.T) {
 	h.checkRelease()
 	if n := scanned[int](h.bench, "SELECT count(*)::int FROM kproxy_release_public.patients"); n != 38 {
 		t.Errorf("%d patients are published", n)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSpilledBeforeTheFirstRelease: what a large transaction brings while not all tables are there yet is
+// published with them, and stands at its rows.
+func TestSpilledBeforeTheFirstRelease(t *testing.T) {
+	t.Parallel()
+	h := guardedHospital(t, "1/1y:3", 60)
+	var publications atomic.Int32
+	var spilled atomic.Bool
+	hold := make(chan struct{})
+	h.config.Failpoint = func(name string) {
+		switch {
+		case name == FailBeforePublication && publications.Add(1) == 3:
+			<-hold
+		case name == FailSpilled:
+			spilled.Store(true)
+		}
+	}
+	s, err := New(h.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	await(t, "two tables are there", func() bool { return publications.Load() == 3 })
+	h.exec(fmt.Sprintf("INSERT INTO patients SELECT n, 'new', date '1930-01-01' + n %% 20000, 'f', 'A' FROM generate_series(1001, 1000 + %d) n", spillRows+500))
+	await(t, "the transaction is spilled", spilled.Load)
+	close(hold)
+	await(t, "all tables are published", func() bool {
+		for _, name := range []string{"patients", "visits", "drugs"} {
+			if of := s.Status().Tables[catalog.Name{Schema: "public", Relation: name}]; of.State != Published || of.Preparing || of.Records == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	h.inStep(s)
+	h.checkRelease()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWeightsFollowGhosts: weights leave out those who have left, stay as they are while fewer than k more do, over
+// a restart, too, and go with the rows.
+func TestWeightsFollowGhosts(t *testing.T) {
+	t.Parallel()
+	h := guardedHospital(t, "1/1y:3", 60)
+	s, stop := h.run()
+	h.inStep(s)
+	weight := func() float64 {
+		return scanned[float64](h.bench, "SELECT coalesce(round(sum(kproxy_weight::numeric), 3), 0)::float8 FROM kproxy_release_public.patients")
+	}
+	if w := weight(); w != 60 {
+		t.Errorf("60 patients weigh %g", w)
+	}
+	h.exec("DELETE FROM patients WHERE patient_id % 2 = 0")
+	h.inStep(s)
+	before := weight()
+	if before < 29.9 || before > 40 {
+		t.Errorf("30 patients are left and weigh %g", before)
+	}
+	for i := range 2 {
+		if i > 0 {
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+			s, stop = h.run()
+		}
+		h.exec(fmt.Sprintf("DELETE FROM patients WHERE patient_id = %d", 1+2*i))
+		h.inStep(s)
+		if w := weight(); w != before {
+			t.Errorf("patients weigh %g, and %g after one has left", before, w)
+		}
+	}
+	h.exec("DELETE FROM patients")
+	h.inStep(s)
+	h.checkRelease()
+	generation := h.generationOf("patients")
+	if n := scanned[int](h.bench, fmt.Sprintf("SELECT count(*)::int FROM kproxy_store.cellweight_%d", generation)); n != 0 || weight() != 0 {
+		t.Errorf("%d weights are left of nobody", n)
 	}
 	if err := stop(); err != nil {
 		t.Fatal(err)

@@ -41,14 +41,7 @@ func (t *table) write(ctx context.Context, to *statements) error {
 // not grow with it. The places of new records are written when it commits, or when many
 // records wait to be settled. The release is written only at the commit.
 func (t *table) spill(ctx context.Context, to *statements) error {
-	columns := len(t.keptPlaces())
-	t.writeRows(to, func(ids []incremental.RecordID) []any {
-		nowhere := make([]any, columns)
-		for i := range nowhere {
-			nowhere[i] = make([]*string, len(ids))
-		}
-		return nowhere
-	})
+	t.writeRows(to, t.placeSpilled)
 	t.forgetRows()
 	t.pending.spilled = true
 	if s, immediate := t.mode.(*immediate); immediate && s.unplacedExceed() {
@@ -59,6 +52,19 @@ func (t *table) spill(ctx context.Context, to *statements) error {
 		s.placed()
 	}
 	return to.close()
+}
+
+// placeSpilled gives the places of new records before their transaction commits: none, but for those that are
+// foreseen.
+func (t *table) placeSpilled(ids []incremental.RecordID) []any {
+	if s, guarded := t.mode.(*linkedGuarded); guarded && !s.group.isPublished() {
+		return s.place(ids)
+	}
+	nowhere := make([]any, len(t.keptPlaces()))
+	for i := range nowhere {
+		nowhere[i] = make([]*string, len(ids))
+	}
+	return nowhere
 }
 
 // writeRows writes the rows of the private store; place gives the places of new ones, in a table
