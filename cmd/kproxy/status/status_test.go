@@ -100,6 +100,10 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
 		t.Errorf("replication is %+v", r)
 	}
+	execute("DELETE FROM kproxy_store.release_7")
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil || s.Tables[0].Withheld != 13 {
+		t.Errorf("where nothing is published, %+v, %v", s.Tables[0], err)
+	}
 	execute("DROP TABLE kproxy_store.release_7")
 	refused("status_test", "public.stays: it is being published afresh")
 	execute("ALTER TABLE kproxy_store.generation DROP waiting")
