@@ -54,7 +54,9 @@ func TestScrubPlan(t *testing.T) {
 	t.Parallel()
 	r := planRewriter()
 	for plan, want := range map[string]string{
-		`Seq Scan on packed_1 p`: `Seq Scan on patients p`,
+		`Seq Scan on packed_1 p`:                               `Seq Scan on patients p`,
+		`Index Scan using cellweight_1_pkey on cellweight_1 w`: `Index Scan using patients_pkey on patients w`,
+		`Sort Key: weight_1`:                                   `Sort Key: weight_1`, // a client's column
 
 		`  ->  Seq Scan on release_1 release_1_1  (cost=0.00..6.60)`: `  ->  Seq Scan on patients patients_1  (cost=0.00..6.60)`,
 		`Index Scan using release_1_kproxy_class_2_idx on release_1`: `Index Scan using patients_class_2_idx on patients`,

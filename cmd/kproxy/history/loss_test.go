@@ -29,7 +29,7 @@ func TestLossesOfTablesOfPersons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close(t.Context()) //nolint:errcheck // it has only read
+		defer conn.Close(t.Context())
 		tx, err := conn.Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
