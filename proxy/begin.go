@@ -14,7 +14,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	if err != nil {
 		return refusedParameter(err)
 	}
-	up, err := a.reach(ctx, parameters)
+	up, err := a.reach(ctx, parameters, state)
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 }
 
 // reach takes an upstream connection, and says what becomes of the login without one.
-func (a *attempt) reach(ctx context.Context, parameters map[string]string) (*upstream, error) {
+func (a *attempt) reach(ctx context.Context, parameters map[string]string, begin State) (*upstream, error) {
 	asked := time.Now()
-	up, err := a.connect(ctx, parameters)
+	up, err := a.connect(ctx, parameters, begin)
 	if a.Observer != nil && ctx.Err() == nil {
 		a.Observer.Connected(time.Since(asked), err == nil)
 	}

@@ -55,7 +55,7 @@ func (c *clientSide) check(f frame) (int, error) {
 		}
 		return f.size, nil
 	case 'B', 'E', 'C', 'D':
-		if !c.refusing && (c.namesMatter(f.kind) || c.namesObserved(f.kind)) {
+		if !c.refusing && (c.namesMatter(f.kind) || c.namesObserved(f.kind) || c.gate.escapes) {
 			return min(f.size, maxNamesBytes), nil
 		}
 		return 2, nil // for unnamed
@@ -169,10 +169,13 @@ func (c *clientSide) extended(f frame, begin []byte, out *writeBuffer) (action, 
 	var names messageNames
 	var m message
 	matters := c.namesMatter(f.kind)
-	if matters || c.namesObserved(f.kind) {
+	if matters || c.namesObserved(f.kind) || c.gate.escapes {
 		var err error
 		if names, err = parseNames(f.kind, begin); err != nil {
 			return drop, err
+		}
+		if refused := c.gate.foreign(names.statement, names.portal); refused != nil {
+			return refuse(refused)
 		}
 	}
 	if matters {
@@ -273,7 +276,7 @@ func (c *clientSide) query(f frame, body []byte, out *writeBuffer) (action, erro
 	if c.clock != nil {
 		c.clock.expect(1 + strings.Count(text, ";")) // or fewer
 	}
-	out.set(appendQuery(out.buffer(), j.ruling.statement.SQL))
+	out.set(appendQuery(out.buffer(), j.ruling.sent))
 	return drop, nil
 }
 
@@ -286,11 +289,15 @@ func (c *clientSide) parse(f frame, body []byte, out *writeBuffer) (action, erro
 	if err != nil {
 		return drop, err
 	}
+	if refused := c.gate.foreign(parsed.name); refused != nil {
+		return c.refuseExtended(refused, ruling{}, refusedStatement, out)
+	}
 	j, known := c.judge(messageParse, parsed.sql)
 	if !known {
 		return wait, nil
 	}
 	refused, m := j.refused, &j.message
+	parsed.sql = j.sql
 	if refused == nil {
 		refused = c.types.refuse(parsed)
 	}
@@ -315,7 +322,7 @@ func (c *clientSide) parse(f frame, body []byte, out *writeBuffer) (action, erro
 	}
 	c.tracker.observation.ruled(m, &j.ruling, parsed.name)
 	c.send(stepExtended, m)
-	out.set(appendParse(out.buffer(), parsed, j.ruling.statement.SQL))
+	out.set(appendParse(out.buffer(), parsed, j.ruling.sent))
 	return drop, nil
 }
 

@@ -24,18 +24,24 @@ func (reached) Hint() string {
 
 // judgment is what to send for a text and what to remember of it, or its refusal.
 type judgment struct {
+	sql     string // the text in UTF-8
 	message message
 	refused *refusal
 	ruling  ruling // with the statement
 }
 
-// judge asks the Gate about a text. If that is too early, the message waits: it must be
-// known in which state the text will run.
-func (c *clientSide) judge(kind messageKind, sql string) (j judgment, known bool) {
+// judge asks the Gate about a text in the session's encoding. If that is too early, the
+// message waits: it must be known in which state the text will run.
+func (c *clientSide) judge(kind messageKind, text string) (j judgment, known bool) {
 	state, known := c.tracker.ahead()
 	if !known {
 		c.until = c.tracker.ended
 		return j, false
+	}
+	sql, err := decodeText(state, text)
+	if err != nil {
+		j.refused, j.message = newRefusal(err, stateCharacterNotInEncoding), textMessage(kind, "", state, Statement{})
+		return j, true
 	}
 	ruling, known := c.rule(sql, state)
 	if !known {
@@ -47,9 +53,9 @@ func (c *clientSide) judge(kind messageKind, sql string) (j judgment, known bool
 		if c.waitForSegments() {
 			return j, false
 		}
-		return c.judge(kind, sql)
+		return c.judge(kind, text)
 	}
-	j.refused, j.ruling = ruling.refused, ruling
+	j.sql, j.refused, j.ruling = sql, ruling.refused, ruling
 	statement := &j.ruling.statement
 	if j.refused == nil && kind == messageQuery {
 		if j.refused, known = c.reach(statement.Uses); !known {
@@ -59,6 +65,7 @@ func (c *clientSide) judge(kind messageKind, sql string) (j judgment, known bool
 	c.traces = c.traces || j.refused == nil && !statement.Traceless
 	c.travels(state, statement.Effects)
 	j.message = textMessage(kind, sql, state, *statement)
+	j.message.escaped = ruling.sent != statement.SQL
 	return j, true
 }
 

@@ -62,7 +62,7 @@ func (s *session) finish(reason error) {
 		_ = client.Close()
 		return
 	}
-	if _, err := client.Write(report(*last).append(nil, 'E')); err == nil {
+	if _, err := client.Write(report(*last).append(nil, 'E', utf8Charset)); err == nil {
 		linger(client)
 	}
 	_ = client.Close()

@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"strconv"
 	"strings"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // maxReportBytes is how much of an upstream error or notice is read; the rest,
@@ -45,9 +47,9 @@ func violation(message string) *fatal {
 	return newFatal(stateProtocolViolation, message)
 }
 
-// parseReport reads the body of ErrorResponse or NoticeResponse. It takes a
+// parseReport reads the body of ErrorResponse or NoticeResponse in an encoding. It takes a
 // body that is cut off or malformed for what it still says.
-func parseReport(body []byte) report {
+func parseReport(body []byte, in *charset.Charset) report {
 	r := report{severity: "ERROR", state: stateInternalError}
 	localized := true
 	for len(body) > 0 && body[0] != 0 {
@@ -56,25 +58,26 @@ func parseReport(body []byte) report {
 		if end := bytes.IndexByte(text, 0); end >= 0 {
 			text, body = text[:end], text[end+1:]
 		}
+		value := in.DecodeValid(string(text))
 		switch field {
 		case 'S':
 			if localized {
-				r.severity = string(text)
+				r.severity = value
 			}
 		case 'V':
-			r.severity, localized = string(text), false
+			r.severity, localized = value, false
 		case 'C':
-			if validSQLState(string(text)) {
-				r.state = string(text)
+			if validSQLState(value) {
+				r.state = value
 			}
 		case 'M':
-			r.message = string(text)
+			r.message = value
 		case 'H':
-			r.hint = string(text)
+			r.hint = value
 		case 'D':
-			r.detail = string(text)
+			r.detail = value
 		case 'P':
-			r.position = parsePosition(string(text))
+			r.position = parsePosition(value)
 		}
 	}
 	if !keepDetail[r.state] {
@@ -105,6 +108,13 @@ func parsePosition(text string) int {
 func (m *message) locate(gate Gate, sent int) int {
 	if sent == 0 || m.sql == "" {
 		return 0
+	}
+	if m.escaped {
+		now, err := gate.Rewrite(m.sql, m.in)
+		if err != nil {
+			return 0
+		}
+		sent = gate.Unescape(now.SQL, sent)
 	}
 	position := gate.Position(m.sql, m.in, sent)
 	if now, err := gate.Rewrite(m.sql, m.in); err != nil || fingerprint(now.SQL) != m.sent {
@@ -143,14 +153,14 @@ func (r report) isLog() bool {
 	}
 }
 
-// append appends r as a frame: kind is 'E' for ErrorResponse, 'N' for
+// append appends r as a frame in an encoding: kind is 'E' for ErrorResponse, 'N' for
 // NoticeResponse.
-func (r report) append(dst []byte, kind byte) []byte {
+func (r report) append(dst []byte, kind byte, in *charset.Charset) []byte {
 	start := len(dst)
 	dst = append(dst, kind, 0, 0, 0, 0)
 	field := func(name byte, text string) {
 		dst = append(dst, name)
-		dst = append(dst, cleanText(text)...)
+		dst = append(dst, in.Encode(cleanText(text))...)
 		dst = append(dst, 0)
 	}
 	field('S', r.severity)

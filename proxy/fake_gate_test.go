@@ -1,10 +1,14 @@
 package proxy
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // refusedText is an error with all a gate can say.
@@ -17,7 +21,7 @@ func (r refusedText) Position() int  { return r.position }
 
 // testGate lets everything pass but texts that mention "forbidden", and maps
 // one schema.
-type testGate struct{}
+type testGate struct{ fakeEscaper }
 
 const (
 	publicName  = "public.patients"
@@ -63,10 +67,37 @@ func (testGate) ScrubMessage(text string) string {
 	return strings.ReplaceAll(text, "kproxy_release_public", "public")
 }
 
+// fakeEscaper writes what is not ASCII as texts with the prefix E have it.
+type fakeEscaper struct{}
+
+func (fakeEscaper) Escape(sql string) (string, bool) {
+	var b strings.Builder
+	for _, r := range sql {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String(), !strings.Contains(sql, "unwritable")
+}
+
+func (e fakeEscaper) Unescape(sql string, sent int) int {
+	position, written := 0, 0
+	for _, r := range sql {
+		escaped, _ := e.Escape(string(r))
+		if written += len(escaped); written <= sent {
+			position++
+		}
+	}
+	return position
+}
+
 // fakeState follows SET search_path as PostgreSQL does, by keeping what a rollback
 // leads back to.
 type fakeState struct {
 	path          fakePath
+	encoding      string      // "" = UTF8
 	levels        []fakeLevel // the open transaction and its savepoints
 	block, failed bool
 }
@@ -88,6 +119,8 @@ const fakeDefaultPath = `"$user", public`
 // SearchPath makes PostgreSQL 18's report of the parameter.
 func (s fakeState) SearchPath() string { return s.path.now }
 
+func (s fakeState) Encoding() string { return cmp.Or(s.encoding, charset.UTF8) }
+
 func (s fakeState) After(effect any) State {
 	e := effect.(fakeEffect)
 	s.levels = slices.Clone(s.levels)
@@ -105,6 +138,8 @@ func (s fakeState) After(effect any) State {
 		s.path = fakePath{e.name, e.name}
 	case "local":
 		s.path.now = e.name
+	case "encode":
+		s.encoding = e.name
 	case "begin":
 		s.block = true
 	case "commit":
@@ -153,7 +188,7 @@ func fakeOpen(parameters map[string]string) (State, map[string]string, error) {
 	}
 	passed := maps.Clone(parameters)
 	delete(passed, "search_path")
-	return fakeState{path: fakePath{path, path}}, passed, nil
+	return fakeState{path: fakePath{path, path}, encoding: parameters["client_encoding"]}, passed, nil
 }
 
 // fakeRewrite puts the path in place of each @, and knows the effects of statements
@@ -196,6 +231,7 @@ func fakeEffectOf(text string) (fakeEffect, bool) {
 	for _, known := range []struct{ prefix, verb string }{
 		{"SET search_path TO ", "set"},
 		{"SET LOCAL search_path TO ", "local"},
+		{"SET client_encoding TO ", "encode"},
 		{"BEGIN", "begin"},
 		{"COMMIT", "commit"},
 		{"ROLLBACK TO ", "back"},

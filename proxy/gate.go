@@ -25,6 +25,13 @@ type Gate interface {
 	// the state now to one in sql. Both are counted in characters from 1; 0 = unknown.
 	Position(sql string, in State, sent int) int
 
+	// Escape writes a Statement.SQL in ASCII alone; it is false for one that cannot be.
+	Escape(sql string) (ascii string, ok bool)
+
+	// Unescape maps a position in what Escape makes of sql to one in sql. Both are counted
+	// in characters from 1; 0 = unknown.
+	Unescape(sql string, sent int) int
+
 	// ScrubMessage maps the names in the message, the hint or the kept detail of an
 	// upstream error or notice to the names the client knows.
 	ScrubMessage(text string) string
@@ -39,6 +46,10 @@ type Gate interface {
 type State interface {
 	// SearchPath is the value of search_path as the client is to see it.
 	SearchPath() string
+
+	// Encoding is the value of client_encoding, in which the client sends texts and the
+	// server answers: UTF8 or the name of another [charset.Charset].
+	Encoding() string
 
 	// After is the state once a statement with an effect of Statement.Effects, which
 	// is not nil, has run.

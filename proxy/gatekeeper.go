@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,11 @@ type gatekeeper struct {
 	think func(sql string, in State, early bool)
 	given *ruling // on a text of the message that waits
 
+	// escapes says that the session has had another encoding than UTF-8. From then on the
+	// server gets ASCII alone, which it reads the same whatever encoding it has by then. It
+	// changes while nothing is decided.
+	escapes bool
+
 	// fresh reports whether what the server has may be shown; nil = it always may.
 	fresh func() bool
 
@@ -29,6 +35,7 @@ type gatekeeper struct {
 type ruling struct {
 	sql       string
 	statement Statement
+	sent      string // the statement's SQL, or the same in ASCII
 	refused   *refusal
 	early     bool // it was asked while earlier segments had not ended
 
@@ -90,6 +97,7 @@ func (g *gatekeeper) recall(sql string, in State, o *observation) (r ruling, kno
 	statement, refused, known := g.config.decideQuickly(sql, in)
 	g.note(statement)
 	r = ruling{sql: sql, statement: statement, refused: refused, recalled: true}
+	g.write(&r)
 	o.recalled(&r)
 	return r, known
 }
@@ -107,10 +115,26 @@ func (g *gatekeeper) decide(sql string, in State) ruling {
 	statement, refused := g.config.decide(sql, in)
 	g.note(statement)
 	r := ruling{sql: sql, statement: statement, refused: refused}
+	g.write(&r)
 	if g.config.Observer != nil {
 		r.took = time.Since(began)
 	}
 	return r
+}
+
+// errUnwritable refuses a text that cannot be written in ASCII.
+var errUnwritable = errors.New("the statement cannot be sent in this client_encoding")
+
+// write makes what is to be sent of a statement.
+func (g *gatekeeper) write(r *ruling) {
+	r.sent = r.statement.SQL
+	if !g.escapes || r.refused != nil {
+		return
+	}
+	ok := false
+	if r.sent, ok = g.config.Gate.Escape(r.sent); !ok {
+		r.refused = newRefusal(errUnwritable, stateFeatureNotSupported)
+	}
 }
 
 // note records what a statement reads and calls; mu is held.

@@ -167,7 +167,7 @@ func (a *attempt) end(ctx context.Context, err error) {
 	if encoding != nil {
 		return
 	}
-	word = report(*last).append(word, 'E')
+	word = report(*last).append(word, 'E', utf8Charset)
 	var old oldFrontend
 	if errors.As(err, &old) {
 		word = old.encoded()

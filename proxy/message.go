@@ -68,9 +68,10 @@ type message struct {
 
 	// The text and the state that it was rewritten in, for the position of its error;
 	// "" = not kept.
-	sql  string
-	in   State
-	sent uint64 // the fingerprint of the text in its place
+	sql     string
+	in      State
+	sent    uint64 // the fingerprint of the text in its place
+	escaped bool   // which was sent in ASCII
 
 	observed // for the Observer
 }

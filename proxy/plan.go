@@ -55,13 +55,17 @@ func (s *serverSide) deliverPlan(body []byte, out *writeBuffer) (action, error) 
 		out.add(row)
 		return drop, nil
 	}
+	in := charsetOf(s.tracker.done.state)
+	scrub := func(value string) string {
+		return in.Encode(cleanText(s.config.Gate.ScrubPlan(in.DecodeValid(value))))
+	}
 	if len(body) > quickPlan && s.later != nil {
 		var row []byte
 		body = bytes.Clone(body)
-		work := func() { row, _ = scrubRow(body, s.config.Gate.ScrubPlan) }
+		work := func() { row, _ = scrubRow(body, scrub) }
 		return s.elsewhere(work, func() { s.plan = &row }), nil
 	}
-	row, err := scrubRow(body, s.config.Gate.ScrubPlan)
+	row, err := scrubRow(body, scrub)
 	if err != nil {
 		return drop, err
 	}
@@ -92,7 +96,7 @@ func scrubRow(body []byte, scrub func(string) string) ([]byte, error) {
 		if size < 0 || int(size) > len(rest) {
 			return nil, errMalformedRow
 		}
-		value := cleanText(scrub(string(rest[:size])))
+		value := scrub(string(rest[:size]))
 		rest = rest[size:]
 		row = binary.BigEndian.AppendUint32(row, uint32(len(value)))
 		row = append(row, value...)

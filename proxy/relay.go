@@ -1,6 +1,10 @@
 package proxy
 
-import "time"
+import (
+	"time"
+
+	"github.com/kproxy/kproxy/internal/charset"
+)
 
 // relay is what is said in a session, apart from the connections: bytes of one peer go
 // in, those for the other come out. It waits for nothing. A message of the client that
@@ -19,7 +23,7 @@ type relay struct {
 // newRelay returns a relay that begins in a state, with the parameters that the server has
 // reported.
 func newRelay(config *Config, user string, state State, reported map[string]string) *relay {
-	r := &relay{tracker: newTracker(state, config.Observer), gate: gatekeeper{config: config}}
+	r := &relay{tracker: newTracker(state, config.Observer), gate: gatekeeper{config: config, escapes: state.Encoding() != charset.UTF8}}
 	if config.Timeouts != (Timeouts{}) {
 		r.clock = &clock{limits: config.Timeouts}
 		r.clock.ready(time.Now(), 'I', false)
@@ -31,6 +35,7 @@ func newRelay(config *Config, user string, state State, reported map[string]stri
 	r.server = serverSide{
 		config: config, tracker: r.tracker, clock: r.clock, unnamed: &r.unnamed, types: &r.types,
 		user: user, path: r.client.firstPath, named: reported["application_name"],
+		encoding: reported[encodingParameter],
 	}
 	_, r.server.reportsPath = reported[pathParameter]
 	return r

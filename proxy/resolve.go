@@ -1,5 +1,7 @@
 package proxy
 
+import "github.com/kproxy/kproxy/internal/charset"
+
 // maxResolvedBytes caps the texts of named statements that are remembered. Beyond it
 // they are forgotten, and mean what they meant when they were parsed.
 const maxResolvedBytes = 512 << 10
@@ -80,13 +82,14 @@ func (r *resolutions) apply(m *message) {
 	}
 }
 
-// travels records the search path after a text: once it is another one than at first,
-// statements must be looked at when they are bound.
+// travels records the search path and the encoding after a text: once the path is another one
+// than at first, statements must be looked at when they are bound.
 func (c *clientSide) travels(in State, effects []any) {
 	for _, effect := range effects {
 		if effect != nil {
 			in = in.After(effect)
 			c.moved = c.moved || in.SearchPath() != c.firstPath
+			c.gate.escapes = c.gate.escapes || in.Encoding() != charset.UTF8
 		}
 	}
 }
@@ -124,19 +127,19 @@ func (c *clientSide) resolve(name string, out *writeBuffer) (refused *refusal, k
 		c.waitForAnswers(out)
 		return nil, false
 	}
-	c.parseAgain(name, before, ruling.statement, state, out)
+	c.parseAgain(name, before, ruling, state, out)
 	return nil, true
 }
 
 // parseAgain replaces a statement without the client's knowledge. Nothing is on its way,
 // so that the tracker has room.
-func (c *clientSide) parseAgain(name string, before *resolved, now Statement, in State, out *writeBuffer) {
+func (c *clientSide) parseAgain(name string, before *resolved, now ruling, in State, out *writeBuffer) {
 	c.send(stepExtended, &message{kind: messageCloseStatement, statement: name, hidden: true})
 	out.set(appendFrame(out.buffer(), 'C', append([]byte("S"+name), 0)))
 	parsed := parseMessage{name: []byte(name), sql: before.sql, types: before.types}
-	again := textMessage(messageParse, before.sql, in, now)
-	again.hidden = true
-	again.name(parsed, now)
+	again := textMessage(messageParse, before.sql, in, now.statement)
+	again.hidden, again.escaped = true, now.sent != now.statement.SQL
+	again.name(parsed, now.statement)
 	c.send(stepExtended, &again)
-	out.set(appendParse(out.buffer(), parsed, now.SQL))
+	out.set(appendParse(out.buffer(), parsed, now.sent))
 }

@@ -27,6 +27,7 @@ type serverSide struct {
 	rows  rows // what the rows are that the server sends now
 
 	user        string
+	encoding    string // the client_encoding that the server has reported last
 	path        string // the search_path that the client was told last
 	reportsPath bool   // the server reports search_path
 
@@ -139,6 +140,9 @@ func (s *serverSide) ready(status byte, out *writeBuffer) error {
 	if s.clock != nil {
 		s.clock.ready(time.Now(), status, s.tracker.running())
 	}
+	if err := checkEncoding(s.encoding, s.tracker.done.state); err != nil {
+		return err
+	}
 	if path := s.tracker.done.state.SearchPath(); s.reportsPath && path != s.path {
 		s.path = path
 		return s.sendParameter(pathParameter, path, out)
@@ -148,11 +152,12 @@ func (s *serverSide) ready(status byte, out *writeBuffer) error {
 
 // deliverReport passes on what a client may know of an error or a notice.
 func (s *serverSide) deliverReport(f frame, body []byte, out *writeBuffer) action {
-	told := parseReport(body)
+	in := charsetOf(s.tracker.done.state)
+	told := parseReport(body, in)
 	if f.kind == 'N' {
 		if !told.isLog() {
 			told.position, told.detail = 0, ""
-			out.set(told.scrubbed(s.config.Gate).append(out.buffer(), 'N'))
+			out.set(told.scrubbed(s.config.Gate).append(out.buffer(), 'N', in))
 		}
 		return drop
 	}
@@ -177,13 +182,13 @@ func (s *serverSide) deliverReport(f frame, body []byte, out *writeBuffer) actio
 		s.clock.failed(time.Now(), s.tracker.running())
 	}
 	if refused != nil {
-		out.set(refused.append(out.buffer(), 'E'))
+		out.set(refused.append(out.buffer(), 'E', in))
 		return drop
 	}
 	if late {
 		told.message = limitStatement.report().message
 	}
-	out.set(told.scrubbed(s.config.Gate).append(out.buffer(), 'E'))
+	out.set(told.scrubbed(s.config.Gate).append(out.buffer(), 'E', in))
 	return drop
 }
 
@@ -227,7 +232,10 @@ func (s *serverSide) deliverParameter(body []byte, out *writeBuffer) error {
 	if err := checkPinned(status.Name, status.Value); err != nil {
 		return err
 	}
-	if status.Name == pathParameter {
+	switch status.Name {
+	case encodingParameter:
+		s.encoding = status.Value
+	case pathParameter:
 		return nil // that is the reader's, which the proxy has fixed
 	}
 	return s.sendParameter(status.Name, status.Value, out)
@@ -247,7 +255,7 @@ func (s *serverSide) sendParameter(name, value string, out *writeBuffer) error {
 func (s *serverSide) visible(name, value string) *pgproto3.ParameterStatus {
 	switch name {
 	case "session_authorization":
-		value = s.user
+		value = charsetOf(s.tracker.done.state).Encode(s.user)
 	case "application_name":
 		if value == s.named { // what the pool has made of it
 			value = s.application
@@ -255,7 +263,7 @@ func (s *serverSide) visible(name, value string) *pgproto3.ParameterStatus {
 	case "is_superuser":
 		value = "off"
 	case pathParameter: // reported since PostgreSQL 18
-		value = s.path
+		value = charsetOf(s.tracker.done.state).Encode(s.path)
 	}
 	return &pgproto3.ParameterStatus{Name: name, Value: value}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // markingGate marks what it has let through.
-type markingGate struct{}
+type markingGate struct{ fakeEscaper }
 
 const mark = "/*checked*/"
 
@@ -94,7 +94,7 @@ func (f *fakeServer) answer(kind byte, body []byte) []byte {
 }
 
 func failure(state, text string) []byte {
-	return report{severity: "ERROR", state: state, message: "syntax error at or near \"" + text + "\""}.append(nil, 'E')
+	return report{severity: "ERROR", state: state, message: "syntax error at or near \"" + text + "\""}.append(nil, 'E', utf8Charset)
 }
 
 // serve reads messages until Terminate or the end, and checks that each text
@@ -239,7 +239,7 @@ func answers(t *testing.T, stream []byte) string {
 		}
 		said.WriteByte(header.kind)
 		if header.kind == 'E' {
-			said.WriteString(parseReport(stream[headerBytes:headerBytes+header.size]).state + " ")
+			said.WriteString(parseReport(stream[headerBytes:headerBytes+header.size], utf8Charset).state + " ")
 		}
 		stream = stream[headerBytes+header.size:]
 	}

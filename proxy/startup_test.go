@@ -130,9 +130,9 @@ func FuzzReport(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r := parseReport(body)
+		r := parseReport(body, utf8Charset)
 		r.position = (&message{}).locate(testGate{}, r.position)
-		encoded := r.scrubbed(testGate{}).append(nil, 'E')
+		encoded := r.scrubbed(testGate{}).append(nil, 'E', utf8Charset)
 		var decoded oldproto.ErrorResponse
 		if err := decoded.Decode(encoded[headerBytes:]); err != nil {
 			t.Fatalf("%q: %v", encoded, err)

@@ -26,9 +26,9 @@ type upstream struct {
 	cancel     func(context.Context) error // asks the server to cancel what runs on conn
 }
 
-// connect gets the upstream connection of a session. Parameters are the client's; those
-// pinned by the configuration win.
-func (a *attempt) connect(ctx context.Context, parameters map[string]string) (*upstream, error) {
+// connect gets the upstream connection of a session that begins in a state. Parameters are the
+// client's; those pinned by the configuration win.
+func (a *attempt) connect(ctx context.Context, parameters map[string]string, begin State) (*upstream, error) {
 	link, err := a.server.pool.Get(ctx, pool.Want{
 		User: a.who.User, Role: a.who.Reader,
 		Parameters: parameters, Application: parameters["application_name"], Client: a.raw.RemoteAddr(),
@@ -52,6 +52,10 @@ func (a *attempt) connect(ctx context.Context, parameters map[string]string) (*u
 			u.close()
 			return nil, err
 		}
+	}
+	if err := checkEncoding(u.parameters[encodingParameter], begin); err != nil {
+		u.close()
+		return nil, err
 	}
 	return u, nil
 }
@@ -113,15 +117,11 @@ func (s *Server) Refer(r pool.Reference) { s.pool.Refer(r) }
 // Apart tells whether heartbeats are needed to know whom the readers' servers follow.
 func (s *Server) Apart() bool { return s.pool.Apart() }
 
-// checkPinned refuses reported parameters under which the server would read
-// texts otherwise than the gate.
+// checkPinned refuses a reported parameter under which the server would read texts otherwise
+// than the gate.
 func checkPinned(name, value string) error {
-	pinned := map[string]string{"client_encoding": "UTF8", "standard_conforming_strings": "on"}
-	if name == "client_encoding" && value == "UNICODE" {
-		return nil // the one other name of UTF8 that the server reports as it is set
-	}
-	if want, ok := pinned[name]; ok && value != want {
-		return newFatal(stateFeatureNotSupported, fmt.Sprintf("%s must be %s", name, want))
+	if name == "standard_conforming_strings" && value != "on" {
+		return newFatal(stateFeatureNotSupported, name+" must be on")
 	}
 	return nil
 }

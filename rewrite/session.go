@@ -1,15 +1,21 @@
 package rewrite
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/kproxy/kproxy/internal/charset"
+)
 
 // Session is what a client's session has done that changes what its texts mean: its
-// search path, its temporary tables, its open transaction and savepoints. It is a
+// search path, its encoding, its temporary tables, its open transaction and savepoints. It is a
 // value: a step leads to another Session. A nil Session is one that has done nothing
 // yet.
 type Session struct {
 	// user is the client's name, for which "$user" stands in a path; empty if unknown.
 	user string
 	path setting
+	// encoding is the client's, in which it sends texts and gets answers.
+	encoding setting
 	// levels are the open transaction and its savepoints, outermost first; empty
 	// outside of transactions.
 	levels []nesting
@@ -41,17 +47,19 @@ const (
 )
 
 // untouched is what a nil Session stands for.
-var untouched = &Session{path: setting{reset: defaultPath, now: value{text: defaultPath}}}
+var untouched = &Session{path: beginning(defaultPath), encoding: beginning(charset.UTF8)}
 
-// UserParameter and PathParameter are the startup parameters that NewSession reads.
+// UserParameter, PathParameter and EncodingParameter are the startup parameters that
+// NewSession reads.
 const (
-	UserParameter = "user"
-	PathParameter = "search_path"
+	UserParameter     = "user"
+	PathParameter     = "search_path"
+	EncodingParameter = "client_encoding"
 )
 
 // NewSession begins a session with the parameters of the client's startup message, of
-// which it reads UserParameter and PathParameter; both may be missing. The error is a
-// *Refusal.
+// which it reads UserParameter, PathParameter and EncodingParameter; each may be missing. The
+// error is a *Refusal.
 func (r *Rewriter) NewSession(parameters map[string]string) (*Session, error) {
 	s := *untouched
 	s.user = parameters[UserParameter]
@@ -62,7 +70,14 @@ func (r *Rewriter) NewSession(parameters map[string]string) (*Session, error) {
 		if _, err := splitPath(path); err != nil {
 			return nil, err
 		}
-		s.path = setting{reset: path, now: value{text: path}}
+		s.path = beginning(path)
+	}
+	if encoding, given := parameters[EncodingParameter]; given && !leftToServer(encoding) {
+		name, refusal := encodingOf(encoding)
+		if refusal != nil {
+			return nil, refusal
+		}
+		s.encoding = beginning(name)
 	}
 	return s.keyed(), nil
 }
@@ -71,10 +86,21 @@ func (r *Rewriter) NewSession(parameters map[string]string) (*Session, error) {
 // failed has taken back at once what it, or its innermost savepoint, had set.
 func (s *Session) SearchPath() string {
 	now := s.orUntouched()
-	if now.failed {
-		return now.path.end(len(now.levels), false).now.text
+	return now.present(now.path)
+}
+
+// Encoding is the client's, by PostgreSQL's name.
+func (s *Session) Encoding() string {
+	now := s.orUntouched()
+	return now.present(now.encoding)
+}
+
+// present is what a setting has.
+func (s *Session) present(of setting) string {
+	if s.failed {
+		return of.end(len(s.levels), false).now.text
 	}
-	return now.path.now.text
+	return of.now.text
 }
 
 func (s *Session) orUntouched() *Session {
@@ -129,7 +155,7 @@ func (s *Session) endTransaction(commit bool) {
 		return
 	}
 	commit = commit && !s.failed
-	s.path = s.path.end(1, commit)
+	s.path, s.encoding = s.path.end(1, commit), s.encoding.end(1, commit)
 	if commit {
 		s.temporary = withoutDropped(s.temporary)
 	} else {
@@ -141,7 +167,7 @@ func (s *Session) endTransaction(commit bool) {
 // endLevels ends the subtransactions from the i-th level on, innermost first.
 func (s *Session) endLevels(i int, commit bool) {
 	for nest := len(s.levels); nest > i; nest-- {
-		s.path = s.path.end(nest, commit)
+		s.path, s.encoding = s.path.end(nest, commit), s.encoding.end(nest, commit)
 	}
 	if !commit {
 		s.temporary = s.levels[i].temporary

@@ -6,28 +6,40 @@ type Effect interface {
 	change(s *Session)
 }
 
-// setPath is SET search_path, or RESET and SET ... TO DEFAULT where reset is set.
-type setPath struct {
+// setPath is SET search_path, setEncoding SET client_encoding.
+type (
+	setPath     struct{ assignment }
+	setEncoding struct{ assignment }
+)
+
+func (e setPath) change(s *Session)     { e.assign(s, &s.path) }
+func (e setEncoding) change(s *Session) { e.assign(s, &s.encoding) }
+
+// assignment is SET, or RESET and SET ... TO DEFAULT where reset is set.
+type assignment struct {
 	text  string
 	reset bool
 	local bool
 }
 
-func (e setPath) change(s *Session) {
+// assign changes a setting of a session.
+func (a assignment) assign(s *Session, of *setting) {
 	s.enter()
-	to := value{text: e.text, session: true}
-	if e.reset {
-		to = value{text: s.path.reset}
+	to := value{text: a.text, session: true}
+	if a.reset {
+		to = value{text: of.reset}
 	}
-	s.path = s.path.set(to, e.local, len(s.levels))
+	*of = of.set(to, a.local, len(s.levels))
 }
 
 // resetAll is RESET ALL, which passes over what no SET has changed.
 type resetAll struct{}
 
 func (resetAll) change(s *Session) {
-	if s.path.now.session {
-		setPath{reset: true}.change(s)
+	for _, of := range []*setting{&s.path, &s.encoding} {
+		if of.now.session {
+			assignment{reset: true}.assign(s, of)
+		}
 	}
 }
 

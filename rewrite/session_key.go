@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,7 +12,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// sessionKeys tell sessions apart in which one text may mean different things. They are
+// sessionKeys tell sessions apart in which one text may mean different things: by the time
+// that the Rewriter sees it, its encoding has done its part. They are
 // made when they are first asked for: most states of a session are left before a text
 // runs in them.
 type sessionKeys struct {
@@ -109,13 +111,13 @@ const (
 )
 
 // full says whether no more savepoints fit inside those that are open. Between two of
-// them a session can add one path and its tables only.
+// them a session can add one path, one encoding and its tables only.
 func (s *Session) full() bool {
 	if len(s.levels) > maxNesting {
 		return true
 	}
 	size := 0
-	for _, found := range s.path.stack {
+	for _, found := range slices.Concat(s.path.stack, s.encoding.stack) {
 		size += levelOverhead + len(found.prior.text) + len(found.masked.text)
 	}
 	var outside []temporaryTable

@@ -108,9 +108,9 @@ func modelSteps() (steps []modelStep) {
 	}
 	for _, local := range []bool{false, true} {
 		for _, text := range []string{"a", "b"} {
-			step(setPath{text: text, local: local}, false, func(m *sessionModel) { m.set(value{text: text, session: true}, local) })
+			step(setPath{assignment{text: text, local: local}}, false, func(m *sessionModel) { m.set(value{text: text, session: true}, local) })
 		}
-		step(setPath{reset: true, local: local}, false, func(m *sessionModel) { m.set(value{text: modelReset}, local) })
+		step(setPath{assignment{reset: true, local: local}}, false, func(m *sessionModel) { m.set(value{text: modelReset}, local) })
 	}
 	resetsAll := func(m *sessionModel) {
 		if m.now.path().session {
@@ -172,6 +172,9 @@ func (m *sessionModel) differs(s *Session) string {
 	if got, want := s.SearchPath(), m.now.path().text; got != want {
 		return fmt.Sprintf("the path is %s, want %s", got, want)
 	}
+	if s.Encoding() != s.SearchPath() {
+		return fmt.Sprintf("the encoding is %s and the path %s", s.Encoding(), s.SearchPath())
+	}
 	if s.InBlock() != m.block {
 		return fmt.Sprintf("in a transaction: %v, want %v", s.InBlock(), m.block)
 	}
@@ -198,6 +201,7 @@ func newModelRun(t *testing.T) *modelRun {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.encoding = beginning(modelReset)
 	return &modelRun{s: s, m: sessionModel{now: modelState{set: value{text: modelReset}}}}
 }
 
@@ -214,6 +218,9 @@ func (r *modelRun) take(step modelStep, sync bool) bool {
 	}
 	before, was := r.s, fmt.Sprintf("%+v", *r.s)
 	r.s = r.s.After(step.effect)
+	if path, is := step.effect.(setPath); is { // the encoding goes the path's way
+		r.s = r.s.After(setEncoding(path))
+	}
 	if is := fmt.Sprintf("%+v", *before); is != was {
 		r.changed = fmt.Sprintf("%T%+v changes the session %s to %s", step.effect, step.effect, was, is)
 	}
@@ -352,7 +359,7 @@ func TestServerKnowsTheState(t *testing.T) {
 		if after := in.Synced('I', false); after.InBlock() {
 			t.Errorf("%c: in a transaction after its end", status)
 		}
-		if after := in.After(setPath{text: "a"}).Synced('E', true).Synced('I', true); after.SearchPath() != defaultPath {
+		if after := in.After(setPath{assignment{text: "a"}}).Synced('E', true).Synced('I', true); after.SearchPath() != defaultPath {
 			t.Errorf("%c: the path is %s", status, after.SearchPath())
 		}
 	}

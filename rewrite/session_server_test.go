@@ -207,9 +207,10 @@ func (w *twoWorlds) compare(sent string, want, got answer) {
 	if got.status == 'E' {
 		return
 	}
-	shown := ask(w.real, "SHOW search_path")
-	if mine := fmt.Sprintf("[[%s]]", w.s.SearchPath()); mine != shown.rows {
-		w.fail("the server's path is %s, the session's %s", shown.rows, mine)
+	for name, mine := range map[string]string{"search_path": w.s.SearchPath(), "client_encoding": w.s.Encoding()} {
+		if shown := ask(w.real, "SHOW "+name).rows; shown != fmt.Sprintf("[[%s]]", mine) {
+			w.fail("the server's %s is %s, the session's %s", name, shown, mine)
+		}
 	}
 }
 
@@ -235,6 +236,8 @@ var pathTexts = []string{
 	`SET search_path = U&"q\0022t"`, "SET search_path = a, pg_temp", "SET search_path TO information_schema, 'true', true",
 	"SELECT set_config('search_path', 'a,b', false)", `SELECT pg_catalog.set_config('search_path', '"C d" , A', true)`,
 	"SELECT set_config('search_path', '', false)", "SELECT set_config('Search_Path', 'b', true) AS x",
+	"SET client_encoding = latin1", "SET LOCAL client_encoding TO 'win-1252'", "SET NAMES 'sjis'", "SET NAMES DEFAULT", "RESET client_encoding",
+	"SELECT set_config('Client_Encoding', 'koi8r', true)", "SELECT set_config('client_encoding', NULL, false)", "SHOW client_encoding",
 	"SHOW search_path", "SHOW search_path", "SELECT current_schemas(true)", "SELECT current_schema()", "SELECT 1/0", "SELECT 1",
 }
 
@@ -283,7 +286,16 @@ func TestTemporaryTablesFollowServer(t *testing.T) {
 var nestedTexts = []string{
 	"SAVEPOINT s", "SAVEPOINT s", "SAVEPOINT s", "RELEASE s", "RELEASE s", "RELEASE s", "ROLLBACK TO s", "COMMIT AND CHAIN", "COMMIT", "BEGIN",
 	"SET search_path = a", "SET search_path = b", "SET LOCAL search_path = public", "SET LOCAL search_path = a, b", "SET LOCAL search_path TO DEFAULT",
-	"RESET search_path", "RESET ALL", "RESET ALL",
+	"RESET search_path", "RESET ALL", "RESET ALL", "SET client_encoding = uhc", "SET LOCAL client_encoding = latin9", "SET client_encoding TO DEFAULT",
+}
+
+// encodingOnly is what the proxy passes on of the parameters.
+func encodingOnly(parameters map[string]string) map[string]string {
+	passed := map[string]string{}
+	if encoding, given := parameters["client_encoding"]; given {
+		passed["client_encoding"] = encoding
+	}
+	return passed
 }
 
 func TestSessionFollowsServer(t *testing.T) {
@@ -295,8 +307,9 @@ func TestSessionFollowsServer(t *testing.T) {
 		parameters := map[string]string{}
 		if i%3 == 1 {
 			parameters["search_path"] = []string{"a", `"C d",B`, "", "b , pg_catalog"}[i/3%4]
+			parameters["client_encoding"] = []string{"LATIN1", "utf8", "Shift-JIS"}[i/3%3]
 		}
-		w := twoWorlds{t: t, real: connect(t, url, parameters), behind: connect(t, url, nil), r: r}
+		w := twoWorlds{t: t, real: connect(t, url, parameters), behind: connect(t, url, encodingOnly(parameters)), r: r}
 		parameters["user"] = user
 		var err error
 		if w.s, err = r.NewSession(parameters); err != nil {

@@ -19,6 +19,9 @@ type value struct {
 	session bool
 }
 
+// beginning is a setting at the beginning of a session.
+func beginning(text string) setting { return setting{reset: text, now: value{text: text}} }
+
 // action is how a setting was changed inside a level.
 type action int
 

@@ -39,6 +39,10 @@ func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err
 	if isNull {
 		refusal = allowReset(name)
 	}
+	// pg_settings has the name in lower case alone.
+	if refusal == nil && strings.EqualFold(name, EncodingParameter) && (!conditional || name == EncodingParameter) {
+		effect, refusal = encodingConfig(to, isNull, local.Boolval.GetBoolval())
+	}
 	if refusal != nil {
 		return true, nil, refusal.at(f.GetLocation())
 	}
@@ -50,7 +54,7 @@ func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err
 	n.TargetList[0].GetResTarget().Val = pg.MakeAConstIntNode(0, 0)
 	err = s.w.selectStmt(n, nil)
 	n.TargetList[0].GetResTarget().Val = call
-	return true, nil, err
+	return true, effect, err
 }
 
 // soleCall is the function that is the only thing that a query asks for; nil where
@@ -89,9 +93,9 @@ func ofSetting(n *pg.SelectStmt, name string) bool {
 // setPathConfig answers as set_config does, with the new value, and sets nothing on
 // the server.
 func (s *settings) setPathConfig(n *pg.SelectStmt, to string, isNull, local bool) (Effect, error) {
-	effect := setPath{text: to, local: local}
+	effect := setPath{assignment{text: to, local: local}}
 	if isNull {
-		to, effect = s.w.names.session.path.reset, setPath{reset: true, local: local}
+		to, effect = s.w.names.session.path.reset, setPath{assignment{reset: true, local: local}}
 	}
 	if _, err := splitPath(to); err != nil {
 		return nil, err
@@ -102,4 +106,12 @@ func (s *settings) setPathConfig(n *pg.SelectStmt, to string, isNull, local bool
 	}
 	target.Val = castNode(to, "text")
 	return effect, nil
+}
+
+func encodingConfig(to string, isNull, local bool) (Effect, *Refusal) {
+	if isNull {
+		return setEncoding{assignment{reset: true, local: local}}, nil
+	}
+	name, refusal := encodingOf(to)
+	return setEncoding{assignment{text: name, local: local}}, refusal
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // The settings of PostgreSQL (chapter "Server Configuration") that affect only the client's
@@ -16,7 +18,7 @@ var (
 	// own queries are planned, which shows nothing that is not published.
 	allowedSettings = words(`application_name array_nulls bytea_output check_function_bodies datestyle
 		default_text_search_config default_transaction_deferrable default_transaction_isolation
-		escape_string_warning extra_float_digits idle_in_transaction_session_timeout idle_session_timeout
+		client_encoding escape_string_warning extra_float_digits idle_in_transaction_session_timeout idle_session_timeout
 		intervalstyle lc_monetary lc_numeric lc_time lock_timeout quote_all_identifiers statement_timeout
 		synchronous_commit tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval timezone
 		transaction_deferrable transaction_isolation transaction_timeout xmlbinary xmloption
@@ -35,7 +37,7 @@ var (
 		seq_page_cost`)
 	// readableSettings may only be shown. search_path is the client's own.
 	// pg_settings shows these and more: tools ask for them one by one, and none tells of rows.
-	readableSettings = words(`autovacuum block_size client_encoding client_min_messages data_checksums
+	readableSettings = words(`autovacuum block_size client_min_messages data_checksums
 		default_table_access_method default_tablespace default_toast_compression default_transaction_read_only
 		fsync full_page_writes gin_fuzzy_search_limit hash_mem_multiplier hot_standby huge_pages in_hot_standby
 		integer_datetimes is_superuser jit_provider lc_collate lc_ctype lc_messages logical_decoding_work_mem
@@ -67,7 +69,6 @@ func (f fixedSetting) allows(value string) bool {
 var on = []string{"on", "true", "yes", "1"}
 
 var fixedSettings = map[string]fixedSetting{
-	"client_encoding":               {[]string{"utf8", "utf-8", "unicode"}, "kproxy speaks UTF8."},
 	"standard_conforming_strings":   {on, "It is always on; write E'...' for escapes."},
 	"default_transaction_read_only": {on, "kproxy publishes read-only views."},
 	"transaction_read_only":         {on, "kproxy publishes read-only views."},
@@ -113,15 +114,21 @@ func (s *settings) set(n *pg.VariableSetStmt) (Effect, error) {
 	case kind == pg.VariableSetKind_VAR_SET_MULTI:
 		return nil, s.setTransaction(n)
 	case kind == pg.VariableSetKind_VAR_RESET, kind == pg.VariableSetKind_VAR_SET_DEFAULT:
-		if name == "search_path" {
-			return setPath{reset: true, local: n.GetIsLocal()}, nil
+		back := assignment{reset: true, local: n.GetIsLocal()}
+		switch name {
+		case PathParameter:
+			return setPath{back}, nil
+		case EncodingParameter:
+			return setEncoding{back}, nil
 		}
 		if refusal := allowReset(n.GetName()); refusal != nil {
 			return nil, refusal
 		}
 		return nil, nil
-	case kind == pg.VariableSetKind_VAR_SET_VALUE && name == "search_path":
+	case kind == pg.VariableSetKind_VAR_SET_VALUE && name == PathParameter:
 		return s.setPath(n)
+	case kind == pg.VariableSetKind_VAR_SET_VALUE && name == EncodingParameter:
+		return s.setEncoding(n)
 	case kind == pg.VariableSetKind_VAR_SET_VALUE:
 		return nil, s.setValue(n, name)
 	}
@@ -216,7 +223,29 @@ func (s *settings) setPath(n *pg.VariableSetStmt) (Effect, error) {
 		return nil, err
 	}
 	n.Kind, n.Args = pg.VariableSetKind_VAR_SET_DEFAULT, nil
-	return setPath{text: path, local: n.GetIsLocal()}, nil
+	return setPath{assignment{text: path, local: n.GetIsLocal()}}, nil
+}
+
+// setEncoding records the client's encoding.
+func (s *settings) setEncoding(n *pg.VariableSetStmt) (Effect, error) {
+	if err := s.setValue(n, EncodingParameter); err != nil {
+		return nil, err
+	}
+	values, _ := constants(n.GetArgs())
+	encoding, refusal := encodingOf(values[0])
+	if refusal != nil {
+		return nil, refusal
+	}
+	return setEncoding{assignment{text: encoding, local: n.GetIsLocal()}}, nil
+}
+
+// encodingOf returns PostgreSQL's name of an encoding.
+func encodingOf(value string) (string, *Refusal) {
+	c, known := charset.Find(value)
+	if !known {
+		return "", refuseValue(EncodingParameter, "kproxy has no tables for this encoding: use UTF8, which has all characters.")
+	}
+	return c.Name, nil
 }
 
 // plainValues says whether all values are texts and numbers, which is all that the

@@ -13,11 +13,16 @@ import (
 // none. The error is a *Refusal.
 func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, error) {
 	passed := make(map[string]string, len(parameters))
+	var refusal *Refusal
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
 		value := parameters[name]
 		fixed, isFixed := fixedSettings[name]
 		switch {
-		case name == PathParameter, r.pinned[name], name == "client_encoding" && leftToServer(value):
+		case name == PathParameter, r.pinned[name], name == EncodingParameter && leftToServer(value):
+		case name == EncodingParameter:
+			if passed[name], refusal = encodingOf(value); refusal != nil {
+				return nil, refusal
+			}
 		case transactionSettings[name], !isFixed && !allowedSettings[name]:
 			return nil, refuseSetting("set", name)
 		case isFixed && !fixed.allows(value):
@@ -29,8 +34,8 @@ func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, err
 	return passed, nil
 }
 
-// leftToServer says of an encoding that a client asks for at startup that it is UTF-8,
-// or whatever the server has. As PostgreSQL does, it looks at letters and digits only.
+// leftToServer says of an encoding that a client asks for at startup that it is whatever the
+// server has, which is UTF-8 here, or that itself.
 func leftToServer(encoding string) bool {
 	name := strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {

@@ -168,13 +168,9 @@ func (l *layout) begins(i int) bool {
 func Describe(e Effect) string {
 	switch e := e.(type) {
 	case setPath:
-		switch {
-		case e.reset:
-			return "sets search_path back"
-		case e.local:
-			return "sets search_path until the transaction ends"
-		}
-		return "sets search_path"
+		return e.describe(PathParameter)
+	case setEncoding:
+		return e.describe(EncodingParameter)
 	case resetAll:
 		return "sets all settings back"
 	case discard:
@@ -203,4 +199,14 @@ func Describe(e Effect) string {
 		return ""
 	}
 	return "changes the session"
+}
+
+func (a assignment) describe(name string) string {
+	switch {
+	case a.reset:
+		return "sets " + name + " back"
+	case a.local:
+		return "sets " + name + " until the transaction ends"
+	}
+	return "sets " + name
 }

@@ -58,6 +58,8 @@ func (p *passing) Recall(sql string, in proxy.State) (proxy.Statement, bool, err
 }
 
 func (*passing) Position(_ string, _ proxy.State, sent int) int { return sent }
+func (*passing) Escape(sql string) (string, bool)               { return sql, true }
+func (*passing) Unescape(_ string, sent int) int                { return sent }
 func (*passing) ScrubMessage(text string) string                { return text }
 func (*passing) ScrubPlan(text string) string                   { return text }
 
@@ -65,6 +67,7 @@ func (*passing) ScrubPlan(text string) string                   { return text }
 type stateless struct{}
 
 func (stateless) SearchPath() string            { return `"$user", public` }
+func (stateless) Encoding() string              { return "UTF8" }
 func (stateless) After(any) proxy.State         { return stateless{} }
 func (stateless) Synced(byte, bool) proxy.State { return stateless{} }
 

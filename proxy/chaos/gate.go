@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kproxy/kproxy/internal/charset"
 	"github.com/kproxy/kproxy/proxy"
 )
 
@@ -34,6 +35,12 @@ func (g PassingGate) Recall(sql string, in proxy.State) (proxy.Statement, bool, 
 // Position tells no positions.
 func (PassingGate) Position(string, proxy.State, int) int { return 0 }
 
+// Escape leaves a text as it is.
+func (PassingGate) Escape(sql string) (string, bool) { return sql, true }
+
+// Unescape leaves a position as it is.
+func (PassingGate) Unescape(_ string, sent int) int { return sent }
+
 // ScrubMessage leaves a message as it is.
 func (PassingGate) ScrubMessage(text string) string { return text }
 
@@ -44,6 +51,7 @@ func (PassingGate) ScrubPlan(text string) string { return text }
 type steady struct{}
 
 func (steady) SearchPath() string            { return "" }
+func (steady) Encoding() string              { return charset.UTF8 }
 func (steady) After(any) proxy.State         { return steady{} }
 func (steady) Synced(byte, bool) proxy.State { return steady{} }
 
@@ -159,6 +167,9 @@ type state struct {
 	ledger
 	failed bool
 }
+
+// Encoding is UTF-8 throughout.
+func (state) Encoding() string { return charset.UTF8 }
 
 // SearchPath is the schema that unqualified names are looked up in, as a client is told. What
 // a failed transaction has set is taken back at once.

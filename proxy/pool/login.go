@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -20,24 +21,28 @@ import (
 	"github.com/kproxy/kproxy/proxy/reactor"
 )
 
-const nameParameter = "application_name"
+const (
+	nameParameter     = "application_name"
+	encodingParameter = "client_encoding"
+)
 
 // keepAlive finds servers that vanished within two minutes.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 15 * time.Second, Count: 4}
 
 // effective are the startup parameters of a session: the pinned ones, under them the
 // client's. Names are compared as the server does, without regard to case.
-// application_name is the pool's.
+// application_name is the pool's, client_encoding the client's.
 func effective(client, pinned map[string]string) map[string]string {
 	merged := make(map[string]string, len(client)+len(pinned)+2)
 	for name, value := range client {
 		merged[strings.ToLower(name)] = value
 	}
+	encoding := cmp.Or(merged[encodingParameter], "UTF8")
 	merged[nameParameter] = neutralName
 	for name, value := range pinned {
 		merged[strings.ToLower(name)] = value
 	}
-	merged["client_encoding"] = "UTF8"
+	merged[encodingParameter] = encoding
 	return merged
 }
 

@@ -13,7 +13,7 @@ func TestPinnedParametersWin(t *testing.T) {
 	got := effective(
 		map[string]string{"timezone": "UTC", "datestyle": "German", "application_name": "psql", "client_encoding": "LATIN1"},
 		map[string]string{"TimeZone": "Asia/Tokyo", "Client_Encoding": "LATIN1", "search_path": "a"})
-	want := map[string]string{"timezone": "Asia/Tokyo", "datestyle": "German", "client_encoding": "UTF8", "search_path": "a", "application_name": "kproxy"}
+	want := map[string]string{"timezone": "Asia/Tokyo", "datestyle": "German", "client_encoding": "LATIN1", "search_path": "a", "application_name": "kproxy"}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

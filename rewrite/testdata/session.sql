@@ -105,8 +105,7 @@ SET NAMES 'utf-8'
 --> SET client_encoding TO "utf-8"
 
 SET NAMES 'LATIN1'
---! 22023 parameter "client_encoding" cannot be set to this value
---! hint: kproxy speaks UTF8.
+--> SET client_encoding TO "LATIN1"
 
 SET standard_conforming_strings = on
 --> SET standard_conforming_strings TO ON
@@ -394,9 +393,7 @@ SELECT set_config('client_encoding', 'utf-8', false)
 --> SELECT pg_catalog.set_config('client_encoding', 'utf-8', false)
 
 SELECT set_config('client_encoding', 'latin1', false)
---! 22023 parameter "client_encoding" cannot be set to this value
---! position: 8
---! hint: kproxy speaks UTF8.
+--> SELECT pg_catalog.set_config('client_encoding', 'latin1', false)
 
 SELECT set_config('work_mem', '1GB', false)
 --! 42501 permission denied to set parameter "work_mem"

@@ -49,8 +49,10 @@ func (g *Gate) Open(user string, parameters map[string]string) (proxy.State, map
 		return nil, nil, err
 	}
 	known := map[string]string{rewrite.UserParameter: user}
-	if path, given := parameters[rewrite.PathParameter]; given {
-		known[rewrite.PathParameter] = path
+	for _, name := range []string{rewrite.PathParameter, rewrite.EncodingParameter} {
+		if value, given := parameters[name]; given {
+			known[name] = value
+		}
 	}
 	s, err := r.NewSession(known)
 	if err != nil {
@@ -88,6 +90,12 @@ func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 func (g *Gate) Position(sql string, in proxy.State, sent int) int {
 	return g.Rewriter.Load().Position(sql, session(in), sent)
 }
+
+// Escape implements proxy.Gate.
+func (*Gate) Escape(sql string) (string, bool) { return rewrite.Escape(sql) }
+
+// Unescape implements proxy.Gate.
+func (*Gate) Unescape(sql string, sent int) int { return rewrite.Unescape(sql, sent) }
 
 // ScrubMessage implements proxy.Gate.
 func (g *Gate) ScrubMessage(text string) string { return g.Rewriter.Load().ScrubMessage(text) }

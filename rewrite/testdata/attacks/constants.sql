@@ -86,7 +86,7 @@ SET client_min_messages = 'debug1'
 -- refused 22
 SET client_encoding = 'UTF8'
 -- then
-SET client_encoding = 'BIG5'
+SET client_encoding = 'MULE_INTERNAL'
 
 -- refused 22
 SET standard_conforming_strings = 'on'

@@ -36,11 +36,22 @@ SET standard_conforming_strings = off; SELECT '\'' || ' FROM people; SELECT name
 -- refused 42
 SET backslash_quote = on
 
--- refused 22
+-- allowed
 SET client_encoding = 'SJIS'
 
--- refused 22
+-- allowed
 SET NAMES 'GBK'
+
+-- refused 22
+SET client_encoding = 'MULE_INTERNAL'
+
+-- refused 42
+SET client_encoding = 'SJIS'; SELECT name AS "表" FROM people WHERE name <> E'表\' OR true
+
+-- refused 42
+SELECT set_config('client_encoding', 'BIG5', false)
+-- then
+SELECT E'許\', name FROM people --'
 
 -- refused 42
 SET ROLE postgres

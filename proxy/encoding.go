@@ -1,0 +1,77 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kproxy/kproxy/internal/charset"
+)
+
+// A client may have its texts in another encoding than UTF-8. The server has the session's
+// client_encoding and converts all that it sends and the values in Bind by itself. kproxy
+// decodes the texts of statements for the Gate, and sends them in ASCII, so that the server
+// reads what the Gate has decided on whatever it takes the encoding to be.
+
+// encodingParameter is followed as the search_path is.
+const encodingParameter = "client_encoding"
+
+var utf8Charset = charsetNamed(charset.UTF8)
+
+func charsetNamed(name string) *charset.Charset {
+	c, _ := charset.Find(name)
+	return c
+}
+
+// charsetOf is the encoding of a session in a state.
+func charsetOf(in State) *charset.Charset {
+	name := in.Encoding()
+	if name == charset.UTF8 {
+		return utf8Charset
+	}
+	if c, known := charset.Find(name); known {
+		return c
+	}
+	return utf8Charset
+}
+
+// decodeText returns a client's text in UTF-8. What claims to be UTF-8 is looked at later.
+func decodeText(in State, text string) (string, error) {
+	if c := charsetOf(in); c != utf8Charset {
+		return c.Decode(text)
+	}
+	return text, nil
+}
+
+// checkEncoding refuses to go on where the server has another encoding than the session: it
+// would read texts otherwise than the Gate. UNICODE is UTF8, and the one other name that the
+// server reports as it is set.
+func checkEncoding(reported string, in State) error {
+	want := in.Encoding()
+	if reported == want || want == charset.UTF8 && (reported == "" || reported == "UNICODE") {
+		return nil
+	}
+	return newFatal(stateFeatureNotSupported, fmt.Sprintf("%s must be %s", encodingParameter, want))
+}
+
+// errForeignName refuses names of which the server knows another spelling than the tracker.
+var errForeignName error = foreignName{errors.New("names of prepared statements and portals must be ASCII unless client_encoding is UTF8 throughout the session")}
+
+type foreignName struct{ error }
+
+// Hint says what to do instead.
+func (foreignName) Hint() string { return "Use other names, or client_encoding UTF8." }
+
+// foreign returns the refusal of names in an encoding that changes, or nil.
+func (g *gatekeeper) foreign(names ...[]byte) *refusal {
+	if !g.escapes {
+		return nil
+	}
+	for _, name := range names {
+		for _, b := range name {
+			if b >= 0x80 {
+				return newRefusal(errForeignName, stateFeatureNotSupported)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	oldproto "github.com/jackc/pgproto3/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/internal/charset"
+)
+
+// told is what a client sees of a text: rows and errors, byte for byte.
+func told(t *testing.T, conn *pgconn.PgConn, sql string, parameters ...string) string {
+	t.Helper()
+	values := make([][]byte, len(parameters))
+	for i, p := range parameters {
+		values[i] = []byte(p)
+	}
+	var results []*pgconn.Result
+	var err error
+	if len(parameters) > 0 {
+		results = []*pgconn.Result{conn.ExecParams(deadline(t), sql, values, nil, nil, nil).Read()}
+		err = results[0].Err
+	} else {
+		results, err = conn.Exec(deadline(t), sql).ReadAll()
+	}
+	var b strings.Builder
+	for _, r := range results {
+		fmt.Fprintf(&b, "%x ", r.Rows)
+	}
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) {
+		fmt.Fprintf(&b, "%s %x at %d", failed.Code, failed.Message, failed.Position)
+	} else if err != nil {
+		t.Fatalf("%q: %v", sql, err)
+	}
+	return b.String()
+}
+
+// inEncoding connects a client with an encoding.
+func inEncoding(t *testing.T, url, encoding string) *pgconn.PgConn {
+	t.Helper()
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if encoding != "" {
+		config.RuntimeParams[encodingParameter] = encoding
+	}
+	conn, err := pgconn.ConnectConfig(deadline(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(deadline(t)) })
+	return conn
+}
+
+// foreignTexts are in UTF-8; only texts with the prefix E are escaped by the test's gate.
+var foreignTexts = []string{
+	"SELECT E'%s', length(E'%[1]s'), encode(convert_to(E'%[1]s', 'UTF8'), 'hex')", "SELECT E'%s'::int", "SELECT E'%s', nowhere, E'%[1]s'",
+	"SELECT E'%s' AS a; SELECT 1/0", "SELECT chr(9731)", "SELECT 'ASCII'", "SHOW client_encoding", "SELECT E'%s', 'forbidden'",
+	"DO $$ BEGIN RAISE '%% %%', chr(233), chr(945); END $$",
+}
+
+// samples are texts that an encoding has.
+var samples = map[string]string{
+	charset.UTF8: "é日я", "LATIN1": "é", "WIN1252": "€", "LATIN9": "Œ€", "KOI8R": "я", "WIN1251": "Щ", "SJIS": "日本表", "EUC_JP": "日本語",
+	"GBK": "中文", "BIG5": "中文", "UHC": "한글", "GB18030": "中文é", "ISO_8859_7": "α",
+}
+
+// TestEncodings: clients in all encodings get what the server itself tells them.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	for encoding, sample := range samples {
+		c, _ := charset.Find(encoding)
+		straight, through := inEncoding(t, p.direct, encoding), inEncoding(t, p.url(""), encoding)
+		later, changed := inEncoding(t, p.direct, ""), inEncoding(t, p.url(""), "")
+		for _, conn := range []*pgconn.PgConn{later, changed} {
+			told(t, conn, "SET client_encoding TO "+encoding)
+		}
+		for _, text := range foreignTexts {
+			sql := c.Encode(text)
+			if strings.Contains(text, "%") {
+				sql = c.Encode(fmt.Sprintf(text, sample))
+				if !strings.Contains(text, "%s") {
+					sql = strings.Split(sql, "%!(EXTRA")[0]
+				}
+			}
+			want, got := told(t, straight, sql), told(t, through, sql)
+			if strings.Contains(text, "forbidden") {
+				want = got // of the gate's own
+				if !strings.HasPrefix(got, fmt.Sprintf("42501 %x at ", refusedText{}.Error())) {
+					t.Errorf("%s: %q: %s", encoding, text, got)
+				}
+			}
+			if want != got {
+				t.Errorf("%s: %q: straight %s, through the proxy %s", encoding, text, want, got)
+			}
+			if again := told(t, changed, sql); again != got {
+				t.Errorf("%s: %q: %s, but %s after SET", encoding, text, got, again)
+			}
+		}
+		value := c.Encode(sample)
+		if want, got := told(t, straight, "SELECT $1::text", value), told(t, through, "SELECT $1::text", value); want != got {
+			t.Errorf("%s: as a parameter: straight %s, through the proxy %s", encoding, want, got)
+		}
+		if reported := through.ParameterStatus(encodingParameter); reported != encoding || changed.ParameterStatus(encodingParameter) != encoding {
+			t.Errorf("%s is reported as %s, and as %s after SET", encoding, reported, changed.ParameterStatus(encodingParameter))
+		}
+	}
+}
+
+// TestEncodingsRefused: bytes that are no text, texts that cannot be escaped, names that the
+// server would know in another spelling.
+func TestEncodingsRefused(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	conn := inEncoding(t, p.url(""), "SJIS")
+	for sql, want := range map[string]string{
+		"SELECT E'\x81": "22021", "SELECT 'unwritable \x93\xfa'": "0A000", "SELECT E'\x93\xfa'": "[",
+	} {
+		if got := told(t, conn, sql); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s", sql, got)
+		}
+	}
+	for name, want := range map[string]string{"a": "", "\x93\xfa": "0A000"} {
+		_, err := conn.Prepare(deadline(t), name, "SELECT 1", nil)
+		var refused *pgconn.PgError
+		if state := ""; errors.As(err, &refused) {
+			if state = refused.Code; state != want {
+				t.Errorf("%q: %v", name, err)
+			}
+		} else if want != "" {
+			t.Errorf("%q is taken", name)
+		}
+	}
+
+	w := p.loginWire(t)
+	w.send(parse("é", "SELECT 1"), bind("", "é"), execute("", 0), &oldproto.Sync{}, query("SET client_encoding TO LATIN1"),
+		bind("", "é"), execute("", 0), &oldproto.Sync{}, describe('S', "é"), &oldproto.Sync{}, closing('P', "\xe9"), &oldproto.Sync{}, query("SELECT 1"))
+	if got, want := w.script(6), "1 2 D(1) C(SELECT 1) ZI C(SET) S ZI E0A000 ZI E0A000 ZI E0A000 ZI T D(1) C(SELECT 1) ZI"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestEncodingIsWatched ends sessions whose server has another encoding than they know of.
+func TestEncodingIsWatched(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	for _, sql := range []string{"SET client_encoding = latin1", "SELECT set_config('client_encoding', 'SJIS', false)"} {
+		w := p.loginWire(t)
+		w.send(query(sql))
+		w.expectFatal(stateFeatureNotSupported)
+	}
+}

@@ -1,0 +1,168 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+)
+
+// Escape writes a text that is to be sent in ASCII alone, with escapes for all other
+// characters (PostgreSQL documentation, "Lexical Structure"), so that the server reads the
+// same whatever encoding it takes the client's to be. It is false for a text that cannot be
+// written so.
+func Escape(sql string) (ascii string, ok bool) {
+	if isASCII(sql) {
+		return sql, true
+	}
+	tokens, err := scan(sql)
+	if err != nil {
+		return "", false
+	}
+	e := escaper{sql: sql}
+	for _, t := range tokens {
+		if !e.before(t) || !e.token(t) {
+			return "", false
+		}
+	}
+	ok = e.between(len(sql))
+	return e.text.String(), ok
+}
+
+// Unescape maps a position in what Escape makes of a text to one in the text itself. Both
+// are counted in characters from 1; 0 = unknown.
+func Unescape(sql string, position int) int {
+	tokens, err := scan(sql)
+	if err != nil || position <= 0 {
+		return 0
+	}
+	e := escaper{sql: sql}
+	before, written := 0, 0 // where the last token begins in both, in bytes
+	for _, t := range tokens {
+		if !e.before(t) {
+			return 0
+		}
+		if e.text.Len() >= position {
+			break
+		}
+		before, written = int(t.start), e.text.Len()
+		if !e.token(t) {
+			return 0
+		}
+	}
+	// A token that is escaped is of another length: its beginning stands for all of it.
+	inside := position - 1 - written
+	if end := before + inside; end > len(sql) || !isASCII(sql[before:end]) {
+		inside = 0
+	}
+	return utf8.RuneCountInString(sql[:before+inside]) + 1
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// escaper writes a text, token by token.
+type escaper struct {
+	sql  string
+	done int // as far as it is written
+	text strings.Builder
+}
+
+// between writes what stands before a place: blanks and comments, which mean nothing. It is
+// false where there is more.
+func (e *escaper) between(end int) bool {
+	gap := e.sql[e.done:end]
+	if !isASCII(gap) {
+		if l := (lexer{sql: e.sql[:end]}); l.blank(e.done) != end {
+			return false
+		}
+	}
+	for _, r := range gap {
+		if r >= utf8.RuneSelf {
+			r = '?'
+		}
+		e.text.WriteRune(r)
+	}
+	e.done = end
+	return true
+}
+
+// before writes what stands before a token. The prefix of a token needs a blank behind a word.
+func (e *escaper) before(t token) bool {
+	if !e.between(int(t.start)) {
+		return false
+	}
+	written := e.text.String()
+	if written != "" && isWord[written[len(written)-1]] && !isASCII(e.sql[t.start:t.end]) {
+		e.text.WriteByte(' ')
+	}
+	return true
+}
+
+func (e *escaper) token(t token) bool {
+	word := e.sql[t.start:t.end]
+	e.done = int(t.end)
+	if isASCII(word) {
+		e.text.WriteString(word)
+		return true
+	}
+	switch {
+	case t.kind == pg.Token_SCONST && word[0] == '\'':
+		e.unicode(word)
+	case t.kind == pg.Token_SCONST && (word[0] == 'e' || word[0] == 'E'):
+		e.backslashes(word)
+	case t.kind == pg.Token_IDENT && word[0] == '"':
+		e.unicode(word)
+	case t.kind == pg.Token_IDENT:
+		e.unicode(`"` + lowerASCII(word) + `"`)
+	default:
+		return false
+	}
+	return true
+}
+
+// unicode writes a quoted text or identifier with the prefix U&.
+func (e *escaper) unicode(quoted string) {
+	e.text.WriteString("U&")
+	for _, r := range quoted {
+		switch {
+		case r == '\\':
+			e.text.WriteString(`\\`)
+		case r < utf8.RuneSelf:
+			e.text.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&e.text, `\+%06x`, r)
+		default:
+			fmt.Fprintf(&e.text, `\%04x`, r)
+		}
+	}
+}
+
+// backslashes writes a text with the prefix E.
+func (e *escaper) backslashes(quoted string) {
+	escaped := false // the next character has a backslash, and stands for itself if it is not ASCII
+	for _, r := range quoted {
+		switch {
+		case r == '\\' && !escaped:
+			escaped = true
+			continue
+		case r > 0xffff:
+			fmt.Fprintf(&e.text, `\U%08x`, r)
+		case r >= utf8.RuneSelf:
+			fmt.Fprintf(&e.text, `\u%04x`, r)
+		case escaped:
+			e.text.WriteByte('\\')
+			e.text.WriteRune(r)
+		default:
+			e.text.WriteRune(r)
+		}
+		escaped = false
+	}
+}
