@@ -28,7 +28,7 @@ func TestPsql(t *testing.T) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				t.Parallel()
 				psql := psqlOf(t, version)
-				compare(t, "psql_"+name, func(t *testing.T, w way) []step { return script(t, w, psql, name+".sql") })
+				compare(t, "psql_"+name, func(t *testing.T, w way) []step { return script(t, w, psql, filepath.Join("testdata", "psql", name+".sql"), nil) })
 			})
 		}
 		t.Run(version+" interrupted", func(t *testing.T) {
@@ -87,13 +87,12 @@ var source = regexp.MustCompile(`(?m)^LOCATION:.*\n`)
 // place is where in the script psql reads what fails.
 var place = regexp.MustCompile(`(?m)^psql:\S+:[0-9]+: `)
 
-// script runs a script of psql. A line `\echo == name` begins a step, which is all that
+// script runs a script of psql in an environment. A line `\echo == name` begins a step, which is all that
 // psql then writes to both outputs.
-func script(t *testing.T, w way, psql, file string, arguments ...string) []step {
+func script(t *testing.T, w way, psql, path string, environment []string) []step {
 	t.Helper()
-	path := filepath.Join("testdata", "psql", file)
-	arguments = append([]string{"-X", "-o", "/dev/stderr", "-f", path}, arguments...)
-	_, output, err := run(t, append(w.environment(), "PGCHANNELBINDING=require", "PGAPPNAME=work"), psql, arguments...)
+	environment = append(append(w.environment(), "PGCHANNELBINDING=require", "PGAPPNAME=work"), environment...)
+	_, output, err := run(t, environment, psql, "-X", "-o", "/dev/stderr", "-f", path)
 	if err != nil {
 		t.Errorf("%s: %s fails: %v\n%s", w.name, psql, err, output)
 	}
