@@ -102,6 +102,46 @@ func TestUpstreamAfterDeath(t *testing.T) {
 	}
 }
 
+// TestSessionsWaitForTheServer: where others have the server's connections, sessions wait as they
+// do for their own.
+func TestSessionsWaitForTheServer(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	admin := connectPgx(t, p.direct)
+	config, err := pgconn.ParseConfig(p.direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.User, config.Password = "few_"+config.Database, "few"
+	role := pgx.Identifier{config.User}.Sanitize()
+	if _, err := admin.Exec(deadline(t), "CREATE ROLE "+role+" LOGIN PASSWORD 'few' CONNECTION LIMIT 1"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = admin.Exec(context.Background(), "DROP ROLE "+role) })
+	q := startProxy(t, func(c *Config) { c.Upstream, c.Pool = config, pool.Options{QueueTimeout: patience, IdleTimeout: -1} })
+	hasty := startProxy(t, func(c *Config) { c.Upstream, c.Pool = config, pool.Options{QueueTimeout: time.Second} })
+	first := connectPgx(t, q.url("sslmode=disable"))
+	var refused *pgconn.PgError
+	if _, err := pgx.Connect(deadline(t), hasty.url("sslmode=disable")); !errors.As(err, &refused) || refused.Code != stateTooManyConnections {
+		t.Errorf("%v", err)
+	}
+	served := make(chan error, 1)
+	go func() {
+		conn, err := pgx.Connect(deadline(t), q.url("sslmode=disable"))
+		if err == nil {
+			err = conn.Close(deadline(t))
+		}
+		served <- err
+	}()
+	time.Sleep(300 * time.Millisecond) // to have it wait; nothing depends on it
+	if err := first.Close(deadline(t)); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("a session that waits for the server: %v", err)
+	}
+}
+
 func TestSessionsWaitForConnections(t *testing.T) {
 	t.Parallel()
 	var log *logBuffer

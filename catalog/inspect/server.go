@@ -24,6 +24,9 @@ type ServerFacts struct {
 	MaxSlotWALKeepMB int `db:"max_slot_wal_keep_mb"`
 	// Standbys says that there are physical replication slots, as standbys have them.
 	Standbys bool
+	// Connections are those that the server lets in beside what it reserves, for superusers and
+	// for members of pg_use_reserved_connections.
+	Connections int
 	// SystemIdentifier tells one cluster from another, also after a restore.
 	SystemIdentifier string
 	Database         string

@@ -28,7 +28,9 @@ func TestPsql(t *testing.T) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				t.Parallel()
 				psql := psqlOf(t, version)
-				compare(t, "psql_"+name, func(t *testing.T, w way) []step { return script(t, w, psql, filepath.Join("testdata", "psql", name+".sql"), nil) })
+				compare(t, "psql_"+name, func(t *testing.T, w way) []step {
+					return script(t, w, psql, filepath.Join("testdata", "psql", name+".sql"), nil)
+				})
 			})
 		}
 		t.Run(version+" interrupted", func(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 
 // Limits bound what clients can take.
 type Limits struct {
-	MaxSessions        int `yaml:"max_sessions" default:"100" range:"1..100000" doc:"Clients that are logged in at once."`
+	MaxSessions        int `yaml:"max_sessions" default:"1000" range:"1..100000" doc:"Clients that are logged in, or wait for a connection to the database, at once."`
 	MaxSessionsPerUser int `yaml:"max_sessions_per_user" default:"0" range:"0..100000" doc:"How many of them one user may have; 0 is no bound of its own."`
 	// MaxConnections counts connections that are kept, too.
-	MaxConnections        int `yaml:"max_connections" default:"0" range:"0..100000" doc:"Connections to the database, in use and kept together; 0 is as many as max_sessions. Further sessions wait."`
+	MaxConnections        int `yaml:"max_connections" default:"0" range:"0..100000" doc:"Connections to the database, in use and kept together; 0 is what the server can spare of its own max_connections. Further sessions wait."`
 	MaxConnectionsPerUser int `yaml:"max_connections_per_user" default:"0" range:"0..100000" doc:"How many of them one user may have in use; 0 is no bound of its own."`
-	MaxWaiting            int `yaml:"max_waiting" default:"100" range:"0..100000" doc:"Sessions that may wait for a connection; 0 is none."`
-	MaxLogins             int `yaml:"max_logins" default:"1000" range:"1..100000" doc:"Connections that have not logged in."`
-	MaxLoginsPerAddress   int `yaml:"max_logins_per_address" default:"500" range:"1..100000" doc:"How many of them may come from one address."`
+	MaxWaiting            int `yaml:"max_waiting" default:"1000" range:"0..100000" doc:"Sessions that may wait for a connection; 0 is none."`
+	MaxLogins             int `yaml:"max_logins" default:"2000" range:"1..100000" doc:"Connections that have not logged in."`
+	MaxLoginsPerAddress   int `yaml:"max_logins_per_address" default:"1000" range:"1..100000" doc:"How many of them may come from one address."`
 	MaxStatementBytes     int `yaml:"max_statement_bytes" default:"1048576" range:"1024..67108864" doc:"The length of the longest statement, in bytes."`
 	// MaxMessageBytes is at least MaxStatementBytes.
 	MaxMessageBytes int `yaml:"max_message_bytes" default:"16777216" range:"1024..1073741824" doc:"The length of the longest message of a client, in bytes; not less than max_statement_bytes."`

@@ -131,6 +131,32 @@ func (a *acquisition) fill(g grant) (filling, error) {
 			return filling{}, context.Cause(greeting)
 		}
 	}
+	for {
+		filled, err := a.dial()
+		if sqlState(err) != stateTooManyConnections || !a.pause(fullPause) {
+			return filled, err
+		}
+	}
+}
+
+// fullPause is how long a session waits before it asks a server again that has as many
+// connections as it takes: others than kproxy's have them.
+const fullPause = 200 * time.Millisecond
+
+// pause reports whether the session still waits after a while.
+func (a *acquisition) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-a.pool.closed:
+	case <-a.waiting.Done():
+	}
+	return false
+}
+
+// dial makes a connection when it is its turn.
+func (a *acquisition) dial() (filling, error) {
+	p := a.pool
 	p.mu.Lock()
 	dials := p.dials
 	p.mu.Unlock()

@@ -64,6 +64,7 @@ const (
 	codeAuthQuery    = "auth-query"
 	codeListenPlain  = "listen-plain"
 	codeSlotPosition = "slot-position"
+	codeConnections  = "connections"
 )
 
 // codePublication is a finding about the publication, or about a table in it.
@@ -79,6 +80,8 @@ type Result struct {
 	Views []catalog.View
 	// Before are the tables that were published before.
 	Before []catalog.Name
+	// Connections are those that the server of the owner has for everybody.
+	Connections int
 }
 
 // Full connects as the owner and reports every finding about the database, and about the
@@ -121,6 +124,7 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		report = append(report, checkReaders(ctx, c, own)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkListen(c)...)
+		report = append(report, checkConnections(c, server.Connections)...)
 		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
@@ -151,7 +155,7 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		}
 		report = append(report, unaccepted...)
 	}
-	return Result{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views, Before: before}, nil
+	return Result{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views, Before: before, Connections: server.Connections}, nil
 }
 
 // tolerateSurplus turns errors about tables that are in the publication but not in the policy into
@@ -163,6 +167,27 @@ func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
 			report[i].Severity = inspect.Warning
 		}
 	}
+}
+
+// checkConnections warns if sessions may take more connections than there are. With several servers
+// they are shared out in a way that the configuration does not tell.
+func checkConnections(c *config.Config, has int) inspect.Report {
+	most := c.Limits.MaxConnections
+	if most <= has || len(c.Upstream.Reader.Servers()) > 1 {
+		return nil
+	}
+	return inspect.Report{{
+		Severity: inspect.Warning, Code: codeConnections,
+		What: fmt.Sprintf("limits.max_connections is %d, and the server has %d connections: beyond them, clients are refused instead of waiting", most, has),
+		Fix:  fmt.Sprintf("write at most %d, or remove it: kproxy then takes what the server can spare", max(Spare(has), 1)),
+	}}
+}
+
+// Spare returns how many of the connections that the server of the owner has are for sessions: some
+// of the rest are kproxy's own, and a tenth is for others.
+func Spare(has int) int {
+	const own, least = 16, 5
+	return max(has*9/10-own, least)
 }
 
 // checkListen warns if clients on other machines need not use TLS.

@@ -24,6 +24,7 @@ type Fit struct {
 	Broken       map[catalog.Name]inspect.Report
 	Functions    map[catalog.Name]inspect.Report
 	Views        []catalog.View
+	Connections  int // as in Result
 }
 
 // Leniency says which errors are tolerated: those about single protected tables, and those about
@@ -49,7 +50,7 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 	}
 	errs := Divide(c.Policy, checked.Report.Errors())
 	refused, broken := errs.All, errs.Broken
-	found := Fit{Report: checked.Report, Relations: checked.Relations, Broken: broken, Functions: errs.Functions, Views: checked.Views}
+	found := Fit{Report: checked.Report, Relations: checked.Relations, Broken: broken, Functions: errs.Functions, Views: checked.Views, Connections: checked.Connections}
 	for _, t := range c.Policy.Tables {
 		i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table })
 		switch errs := broken[t.Table]; {

@@ -75,6 +75,8 @@ type Daemon struct {
 	views  *views.Watcher
 	halted halted
 	alarms alarms
+	// connections are those that the server of the owner has for everybody.
+	connections int
 }
 
 // New prepares a daemon. It connects to nothing.

@@ -79,7 +79,7 @@ func (d *Daemon) proxyConfig(c *config.Config, look *login.Lookup) (proxy.Config
 		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.metrics.proxyObserver(), Withdrawn: withdrawnAtServer,
 		Access: login.Access(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
-		Upstream: session, Readers: readers, Referred: true, Pool: poolOptions(c),
+		Upstream: session, Readers: readers, Referred: true, Pool: poolOptions(c, d.connections),
 		MaxStatementBytes:  c.Limits.MaxStatementBytes,
 		MaxMessageBytes:    c.Limits.MaxMessageBytes,
 		MaxSessions:        c.Limits.MaxSessions,
@@ -101,11 +101,12 @@ var preferences = map[config.Prefer]pool.Prefer{
 	config.OnlyStandby:   pool.OnlyStandby,
 }
 
-// poolOptions say how many connections sessions get, and to which servers.
-func poolOptions(c *config.Config) pool.Options {
+// poolOptions say how many connections sessions get of those that the server has, and to which
+// servers.
+func poolOptions(c *config.Config, has int) pool.Options {
 	const none = -1
 	return pool.Options{
-		MaxConnections: c.Limits.MaxConnections, MaxPerUser: c.Limits.MaxConnectionsPerUser,
+		MaxConnections: cmp.Or(c.Limits.MaxConnections, min(check.Spare(has), c.Limits.MaxSessions)), MaxPerUser: c.Limits.MaxConnectionsPerUser,
 		MaxQueue: cmp.Or(c.Limits.MaxWaiting, none), QueueTimeout: c.Timeouts.Queue,
 		IdleTimeout: cmp.Or(c.Pool.Idle, none*time.Second), Lifetime: c.Pool.Lifetime,
 		Prefer: preferences[c.Upstream.Prefer], MaxStaleness: c.Upstream.MaxStaleness,

@@ -215,7 +215,7 @@ func TestSettingsShowNoSecret(t *testing.T) {
 	}
 	for _, want := range []string{
 		`{"key":"owner.password","value":"set, not shown"}`, `{"key":"users 1.verifier","value":"set, not shown"}`, `{"key":"readers 1.password","value":"set, not shown"}`,
-		`{"key":"max_sessions","value":"100"}`, `{"key":"every","value":"1h"}`, `{"key":"alarm.retained","value":"10.0 GiB"}`, `{"key":"level","value":"info"}`,
+		`{"key":"max_sessions","value":"1000"}`, `{"key":"every","value":"1h"}`, `{"key":"alarm.retained","value":"10.0 GiB"}`, `{"key":"level","value":"info"}`,
 		`{"key":"owner.sslmode","value":"prefer"}`, `{"key":"unix_socket_mode","value":"0777"}`, `{"key":"readable","value":"public.icd10, public.wards"}`,
 	} {
 		if !strings.Contains(string(text), want) {
