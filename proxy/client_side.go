@@ -273,6 +273,7 @@ func (c *clientSide) query(f frame, body []byte, out *writeBuffer) (action, erro
 	}
 	c.tracker.observation.ruled(&j.message, &j.ruling, nil)
 	c.send(stepQuery, &j.message)
+	c.gate.escapes = c.gate.escapes || j.ruling.statement.LeavesUTF8
 	if c.clock != nil {
 		c.clock.expect(1 + strings.Count(text, ";")) // or fewer
 	}
@@ -322,6 +323,7 @@ func (c *clientSide) parse(f frame, body []byte, out *writeBuffer) (action, erro
 	}
 	c.tracker.observation.ruled(m, &j.ruling, parsed.name)
 	c.send(stepExtended, m)
+	c.gate.escapes = c.gate.escapes || j.ruling.statement.LeavesUTF8
 	out.set(appendParse(out.buffer(), parsed, j.ruling.sent))
 	return drop, nil
 }

@@ -62,7 +62,8 @@ func (s *session) finish(reason error) {
 		_ = client.Close()
 		return
 	}
-	if _, err := client.Write(report(*last).append(nil, 'E', utf8Charset)); err == nil {
+	in := charsetOf(s.relay.tracker.done.state)
+	if _, err := client.Write(report(*last).append(nil, 'E', in)); err == nil {
 		linger(client)
 	}
 	_ = client.Close()

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/kproxy/kproxy/internal/charset"
 )
@@ -22,7 +23,7 @@ func charsetNamed(name string) *charset.Charset {
 	return c
 }
 
-// charsetOf is the encoding of a session in a state.
+// charsetOf is the encoding of a session in a state. The Gate knows no others than charset.
 func charsetOf(in State) *charset.Charset {
 	name := in.Encoding()
 	if name == charset.UTF8 {
@@ -67,11 +68,18 @@ func (g *gatekeeper) foreign(names ...[]byte) *refusal {
 		return nil
 	}
 	for _, name := range names {
-		for _, b := range name {
-			if b >= 0x80 {
-				return newRefusal(errForeignName, stateFeatureNotSupported)
-			}
+		if !isASCII(string(name)) {
+			return newRefusal(errForeignName, stateFeatureNotSupported)
 		}
 	}
 	return nil
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

@@ -206,6 +206,7 @@ func fakeRewrite(sql string, in State) Statement {
 		} else {
 			statement.Effects = append(statement.Effects, effect)
 			now = now.After(effect).(fakeState)
+			statement.LeavesUTF8 = statement.LeavesUTF8 || now.Encoding() != charset.UTF8
 		}
 		statement.Plans = statement.Plans || strings.HasPrefix(strings.TrimSpace(text), "EXPLAIN")
 	}

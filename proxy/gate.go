@@ -79,6 +79,10 @@ type Statement struct {
 	// each, nil for one that does nothing; nil where none does anything.
 	Effects []any
 
+	// LeavesUTF8 says that one of the Effects may give the session another encoding than
+	// UTF-8.
+	LeavesUTF8 bool
+
 	// Plans says that some of its statements are EXPLAIN, whose rows ScrubPlan is to
 	// see.
 	Plans bool

@@ -18,8 +18,8 @@ type gatekeeper struct {
 	think func(sql string, in State, early bool)
 	given *ruling // on a text of the message that waits
 
-	// escapes says that the session has had another encoding than UTF-8. From then on the
-	// server gets ASCII alone, which it reads the same whatever encoding it has by then. It
+	// escapes says that the session may have had another encoding than UTF-8. Every statement
+	// from then on is sent in ASCII, which the server reads the same in all encodings. It
 	// changes while nothing is decided.
 	escapes bool
 
@@ -95,9 +95,11 @@ func (g *gatekeeper) recall(sql string, in State, o *observation) (r ruling, kno
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	statement, refused, known := g.config.decideQuickly(sql, in)
+	if g.escapes && !isASCII(statement.SQL) {
+		return ruling{}, false // to escape it takes as long as to rewrite it
+	}
 	g.note(statement)
-	r = ruling{sql: sql, statement: statement, refused: refused, recalled: true}
-	g.write(&r)
+	r = ruling{sql: sql, statement: statement, sent: statement.SQL, refused: refused, recalled: true}
 	o.recalled(&r)
 	return r, known
 }

@@ -20,7 +20,7 @@ func refusedParameter(err error) error {
 // error about a startup parameter quotes it.
 func withoutParameters(err error) error {
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && (strings.HasPrefix(refused.Code, "22") || strings.HasPrefix(refused.Code, "42")) {
+	if errors.As(err, &refused) && (strings.HasPrefix(refused.Code, "22") || refused.Code == stateFeatureNotSupported || strings.HasPrefix(refused.Code, "42")) {
 		return fmt.Errorf("the server refuses the startup parameters (SQLSTATE %s)", refused.Code)
 	}
 	return err

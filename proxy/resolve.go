@@ -1,7 +1,5 @@
 package proxy
 
-import "github.com/kproxy/kproxy/internal/charset"
-
 // maxResolvedBytes caps the texts of named statements that are remembered. Beyond it
 // they are forgotten, and mean what they meant when they were parsed.
 const maxResolvedBytes = 512 << 10
@@ -82,14 +80,13 @@ func (r *resolutions) apply(m *message) {
 	}
 }
 
-// travels records the search path and the encoding after a text: once the path is another one
-// than at first, statements must be looked at when they are bound.
+// travels records the search path after a text: once it is another one than at first,
+// statements must be looked at when they are bound.
 func (c *clientSide) travels(in State, effects []any) {
 	for _, effect := range effects {
 		if effect != nil {
 			in = in.After(effect)
 			c.moved = c.moved || in.SearchPath() != c.firstPath
-			c.gate.escapes = c.gate.escapes || in.Encoding() != charset.UTF8
 		}
 	}
 }

@@ -152,6 +152,9 @@ func connectFailure(err error) *fatal {
 		case strings.HasPrefix(refused.Code, "22"), refused.Code == stateSyntaxError, refused.Code == "42602": // invalid name
 			return newFatal(stateInvalidParameterValue, "a startup parameter has an invalid value").
 				withHint("Check what the client sets when it connects, also in PGOPTIONS.")
+		case refused.Code == stateFeatureNotSupported:
+			return newFatal(stateFeatureNotSupported, "the database server does not convert to this client_encoding").
+				withHint("Use client_encoding UTF8.")
 		case refused.Code == stateUndefinedObject:
 			return newFatal(stateUndefinedObject, "this version of the database server does not know a startup parameter").
 				withHint("Check what the client sets when it connects, also in PGOPTIONS.")

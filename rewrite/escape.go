@@ -12,11 +12,13 @@ import (
 // characters (PostgreSQL documentation, "Lexical Structure"), so that the server reads the
 // same whatever encoding it takes the client's to be. It is false for a text that cannot be
 // written so.
-func Escape(sql string) (ascii string, ok bool) {
+func (r *Rewriter) Escape(sql string) (ascii string, ok bool) {
 	if isASCII(sql) {
 		return sql, true
 	}
+	r.parsers <- struct{}{}
 	tokens, err := scan(sql)
+	<-r.parsers
 	if err != nil {
 		return "", false
 	}
@@ -32,8 +34,10 @@ func Escape(sql string) (ascii string, ok bool) {
 
 // Unescape maps a position in what Escape makes of a text to one in the text itself. Both
 // are counted in characters from 1; 0 = unknown.
-func Unescape(sql string, position int) int {
+func (r *Rewriter) Unescape(sql string, position int) int {
+	r.parsers <- struct{}{}
 	tokens, err := scan(sql)
+	<-r.parsers
 	if err != nil || position <= 0 {
 		return 0
 	}
@@ -70,9 +74,11 @@ func isASCII(text string) bool {
 
 // escaper writes a text, token by token.
 type escaper struct {
-	sql  string
-	done int // as far as it is written
-	text strings.Builder
+	sql      string
+	done     int // as far as it is written
+	text     strings.Builder
+	changed  bool // the last token is written in another way
+	prefixed bool // and that with the prefix U&
 }
 
 // between writes what stands before a place: blanks and comments, which mean nothing. It is
@@ -94,22 +100,28 @@ func (e *escaper) between(end int) bool {
 	return true
 }
 
-// before writes what stands before a token. The prefix of a token needs a blank behind a word.
+// before writes what stands before a token. What is written in another way must not run
+// into what stands beside it.
 func (e *escaper) before(t token) bool {
 	if !e.between(int(t.start)) {
 		return false
 	}
-	written := e.text.String()
-	if written != "" && isWord[written[len(written)-1]] && !isASCII(e.sql[t.start:t.end]) {
+	written, first := e.text.String(), e.sql[t.start]
+	runs := e.changed && (isWord[first] || first == '"' || first == '\'')
+	if changes := runs || e.endsPrefix(t) || !isASCII(e.sql[t.start:t.end]); changes && written != "" && !strings.ContainsRune(" (\n", rune(written[len(written)-1])) {
 		e.text.WriteByte(' ')
 	}
 	return true
 }
 
 func (e *escaper) token(t token) bool {
-	word := e.sql[t.start:t.end]
-	e.done = int(t.end)
-	if isASCII(word) {
+	word, ends := e.sql[t.start:t.end], e.endsPrefix(t)
+	e.done, e.prefixed, e.changed = int(t.end), false, ends || !isASCII(word)
+	switch {
+	case ends:
+		e.text.WriteString(`"uescape"`)
+		return true
+	case !e.changed:
 		e.text.WriteString(word)
 		return true
 	}
@@ -128,8 +140,13 @@ func (e *escaper) token(t token) bool {
 	return true
 }
 
+// endsPrefix says of a token that it is the name "uescape", which would go with the prefix U&
+// before it.
+func (e *escaper) endsPrefix(t token) bool { return e.prefixed && t.kind == pg.Token_UESCAPE }
+
 // unicode writes a quoted text or identifier with the prefix U&.
 func (e *escaper) unicode(quoted string) {
+	e.prefixed = true
 	e.text.WriteString("U&")
 	for _, r := range quoted {
 		switch {

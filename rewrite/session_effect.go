@@ -1,5 +1,7 @@
 package rewrite
 
+import "github.com/kproxy/kproxy/internal/charset"
+
 // Effect is what a statement does, once it has run, to the meaning of the statements
 // after it.
 type Effect interface {
@@ -14,6 +16,17 @@ type (
 
 func (e setPath) change(s *Session)     { e.assign(s, &s.path) }
 func (e setEncoding) change(s *Session) { e.assign(s, &s.encoding) }
+
+// LeavesUTF8 reports whether one of the effects may give a session that began with UTF-8
+// another encoding.
+func LeavesUTF8(effects []Effect) bool {
+	for _, e := range effects {
+		if set, is := e.(setEncoding); is && !set.reset && set.text != charset.UTF8 {
+			return true
+		}
+	}
+	return false
+}
 
 // assignment is SET, or RESET and SET ... TO DEFAULT where reset is set.
 type assignment struct {

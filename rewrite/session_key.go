@@ -12,10 +12,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// sessionKeys tell sessions apart in which one text may mean different things: by the time
-// that the Rewriter sees it, its encoding has done its part. They are
-// made when they are first asked for: most states of a session are left before a text
-// runs in them.
+// sessionKeys tell sessions apart in which one text may mean different things; texts have been
+// decoded. They are made when they are first asked for: most states of a session are left before
+// a text runs in them.
 type sessionKeys struct {
 	once sync.Once
 	// any is the same for sessions that differ in nothing but their user; it is empty

@@ -231,7 +231,10 @@ func (s *settings) setEncoding(n *pg.VariableSetStmt) (Effect, error) {
 	if err := s.setValue(n, EncodingParameter); err != nil {
 		return nil, err
 	}
-	values, _ := constants(n.GetArgs())
+	values, constant := constants(n.GetArgs())
+	if !constant || len(values) != 1 {
+		return nil, refuseValue(n.GetName(), "Write the name of one encoding.")
+	}
 	encoding, refusal := encodingOf(values[0])
 	if refusal != nil {
 		return nil, refusal
@@ -243,7 +246,7 @@ func (s *settings) setEncoding(n *pg.VariableSetStmt) (Effect, error) {
 func encodingOf(value string) (string, *Refusal) {
 	c, known := charset.Find(value)
 	if !known {
-		return "", refuseValue(EncodingParameter, "kproxy has no tables for this encoding: use UTF8, which has all characters.")
+		return "", refuseValue(EncodingParameter, "kproxy does not convert to this encoding: use UTF8, which has all characters.")
 	}
 	return c.Name, nil
 }

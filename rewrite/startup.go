@@ -3,7 +3,8 @@ package rewrite
 import (
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // Startup decides on the parameters of a client's startup message, by lower-case name,
@@ -34,14 +35,11 @@ func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, err
 	return passed, nil
 }
 
-// leftToServer says of an encoding that a client asks for at startup that it is whatever the
-// server has, which is UTF-8 here, or that itself.
+// leftToServer says of an encoding that a client asks for at startup that it is UTF-8, or left
+// to the server; kproxy takes UTF-8 then.
 func leftToServer(encoding string) bool {
-	name := strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
-			return c
-		}
-		return -1
-	}, strings.ToLower(encoding))
-	return slices.Contains([]string{"", "utf8", "unicode", "auto", "sqlascii"}, name)
+	if c, known := charset.Find(encoding); known {
+		return c.Name == charset.UTF8
+	}
+	return slices.Contains([]string{"", "auto", "sqlascii"}, charset.Normalize(encoding))
 }

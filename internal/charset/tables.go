@@ -3,6 +3,9 @@ package charset
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -57,6 +60,113 @@ func big5() map[string]rune {
 	return read
 }
 
+// source is where the characters of an encoding come from.
+type source struct {
+	library encoding.Encoding
+	// length is the length of the character of several bytes that a text begins with; nil
+	// where all have one byte.
+	length func(text string) int
+	// least is what all bytes of a character of several are at least.
+	least byte
+	// read are the characters that PostgreSQL reads differently; 0 = none is read, since
+	// the library's would be wrong.
+	read map[string]rune
+}
+
+// character decodes a single one; U+FFFD where the bytes are none.
+func (s *source) character(decoder *encoding.Decoder, bytes string) rune {
+	if r, special := s.read[bytes]; special {
+		if r == 0 {
+			return utf8.RuneError
+		}
+		return r
+	}
+	if bytes[0] < s.least || bytes[len(bytes)-1] < s.least {
+		return utf8.RuneError
+	}
+	decoder.Reset()
+	var found [8]byte
+	n, _, err := decoder.Transform(found[:], []byte(bytes), true)
+	r, size := utf8.DecodeRune(found[:n])
+	if err != nil || size != n || r < utf8.RuneSelf {
+		return utf8.RuneError
+	}
+	return r
+}
+
+// tables are the characters of an encoding, and the way back.
+type tables struct {
+	source
+	one  [256]rune
+	two  []rune // by both bytes
+	mark []rune // by those behind 8F, in EUC_JP
+	back map[rune]string
+}
+
+func (s source) makeTables() *tables {
+	t := &tables{source: s, back: make(map[rune]string)}
+	decoder := s.library.NewDecoder()
+	add := func(bytes ...byte) rune {
+		r := utf8.RuneError
+		if s.length == nil || s.length(string(bytes)) == len(bytes) {
+			r = s.character(decoder, string(bytes))
+		}
+		if _, known := t.back[r]; !known && r != utf8.RuneError {
+			t.back[r] = string(bytes)
+		}
+		return r
+	}
+	for a := 0x80; a < 0x100; a++ {
+		t.one[a] = add(byte(a))
+	}
+	if s.length == nil {
+		return t
+	}
+	t.two, t.mark = make([]rune, 1<<16), make([]rune, 1<<16)
+	for i := range t.two {
+		t.two[i], t.mark[i] = utf8.RuneError, utf8.RuneError
+		if i >= 0x8000 {
+			t.two[i] = add(byte(i>>8), byte(i))
+			t.mark[i] = add(0x8f, byte(i>>8), byte(i))
+		}
+	}
+	return t
+}
+
+// read returns the character that a text begins with, which is not ASCII, and the number of
+// its bytes; U+FFFD where they are none.
+func (t *tables) read(text string) (rune, int) {
+	n := 1
+	if t.length != nil {
+		n = t.length(text)
+	}
+	if n > len(text) {
+		return utf8.RuneError, len(text)
+	}
+	switch n {
+	case 1:
+		return t.one[text[0]], 1
+	case 2:
+		return t.two[int(text[0])<<8|int(text[1])], 2
+	case 3:
+		return t.mark[int(text[1])<<8|int(text[2])], 3
+	}
+	return t.character(t.library.NewDecoder(), text[:n]), n
+}
+
+// write returns a character in the encoding, or a question mark.
+func (t *tables) write(r rune) string {
+	if bytes, known := t.back[r]; known {
+		return bytes
+	}
+	if t.library == simplifiedchinese.GB18030 { // whose characters of four bytes are a million
+		if bytes, err := t.library.NewEncoder().String(string(r)); err == nil && len(bytes) == 4 {
+			return bytes
+		}
+	}
+	return "?"
+}
+
 // double is the length of the characters of two bytes.
 func double(string) int { return 2 }
 
@@ -90,29 +200,29 @@ var (
 )
 
 func charsets() map[string]*Charset {
-	found := map[string]*Charset{
-		UTF8:      {},
+	sources := map[string]source{
 		"BIG5":    {library: traditionalchinese.Big5, length: double},
-		"EUC_CN":  {library: simplifiedchinese.GBK, length: double},
+		"EUC_CN":  {library: simplifiedchinese.GBK, length: double, least: 0xa1},
 		"EUC_JP":  {library: japanese.EUCJP, length: eucJP},
-		"EUC_KR":  {library: korean.EUCKR, length: double},
+		"EUC_KR":  {library: korean.EUCKR, length: double, least: 0xa1},
 		"GB18030": {library: simplifiedchinese.GB18030, length: gb18030},
 		"GBK":     {library: simplifiedchinese.GBK, length: double},
 		"SJIS":    {library: japanese.ShiftJIS, length: shiftJIS},
 		"UHC":     {library: korean.EUCKR, length: double},
 	}
 	for name, library := range singleByte {
-		found[name] = &Charset{library: library}
+		sources[name] = source{library: library}
 	}
-	for name, c := range found {
-		c.Name, c.read = name, maps.Clone(differences[name])
-	}
-	for _, name := range c1 {
-		controls := make(map[string]rune, 32)
-		for b := rune(0x80); b < 0xa0; b++ {
-			controls[string([]byte{byte(b)})] = b
+	found := map[string]*Charset{UTF8: {Name: UTF8}}
+	for name, s := range sources {
+		s.read = maps.Clone(differences[name])
+		if slices.Contains(c1, name) {
+			s.read = make(map[string]rune, 32)
+			for b := rune(0x80); b < 0xa0; b++ {
+				s.read[string([]byte{byte(b)})] = b
+			}
 		}
-		found[name].read = controls
+		found[name] = &Charset{Name: name, source: s, tables: sync.OnceValue(s.makeTables)}
 	}
 	return found
 }

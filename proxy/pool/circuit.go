@@ -116,10 +116,11 @@ func ofServer(state string) bool {
 }
 
 // ofClient says whether a failure to connect is due to the startup parameters, so that no
-// other server would take them either: class 22, data exception, and undefined_object.
+// other server would take them either: class 22, data exception, undefined_object, and
+// feature_not_supported, as for an encoding that the database's is not converted to.
 func ofClient(err error) bool {
 	state := sqlState(err)
-	return len(state) == 5 && state[:2] == "22" || state == "42704"
+	return len(state) == 5 && state[:2] == "22" || state == "42704" || state == "0A000"
 }
 
 // sqlState is what the server has refused a connection with; "" = it has not.

@@ -81,7 +81,7 @@ func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 		return proxy.Statement{}, err
 	}
 	return proxy.Statement{
-		SQL: s.SQL, Reads: s.ReadNames, Calls: s.Calls, Effects: effects(s.Effects), Plans: s.Plans,
+		SQL: s.SQL, Reads: s.ReadNames, Calls: s.Calls, Effects: effects(s.Effects), Plans: s.Plans, LeavesUTF8: rewrite.LeavesUTF8(s.Effects),
 		Uses: s.Uses, Makes: s.Makes, Shape: s.Shape, Traceless: s.Traceless,
 	}, nil
 }
@@ -92,10 +92,10 @@ func (g *Gate) Position(sql string, in proxy.State, sent int) int {
 }
 
 // Escape implements proxy.Gate.
-func (*Gate) Escape(sql string) (string, bool) { return rewrite.Escape(sql) }
+func (g *Gate) Escape(sql string) (string, bool) { return g.Rewriter.Load().Escape(sql) }
 
 // Unescape implements proxy.Gate.
-func (*Gate) Unescape(sql string, sent int) int { return rewrite.Unescape(sql, sent) }
+func (g *Gate) Unescape(sql string, sent int) int { return g.Rewriter.Load().Unescape(sql, sent) }
 
 // ScrubMessage implements proxy.Gate.
 func (g *Gate) ScrubMessage(text string) string { return g.Rewriter.Load().ScrubMessage(text) }

@@ -37,7 +37,7 @@ func SessionConfig(c *config.Config, reader config.Connection) (*pgconn.Config, 
 		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchema("public")),
 		"default_transaction_read_only": "on",
 		"standard_conforming_strings":   "on",
-		"client_encoding":               "UTF8",
+		"client_encoding":               "UTF8", // unless a client asks for another
 	}
 	if c.TemporaryTables == config.TemporaryAllow {
 		// PostgreSQL creates no tables in read-only transactions, not even temporary ones.

@@ -45,6 +45,18 @@ SET NAMES 'GBK'
 -- refused 22
 SET client_encoding = 'MULE_INTERNAL'
 
+-- refused 22
+SET client_encoding TO 1.5
+
+-- refused 22
+SET client_encoding = 99999999999
+
+-- refused 22
+SET client_encoding TO 'UTF8', 1.5
+
+-- refused 22
+SET client_encoding TO 'LATIN1', 'SJIS'
+
 -- refused 42
 SET client_encoding = 'SJIS'; SELECT name AS "表" FROM people WHERE name <> E'表\' OR true
 
