@@ -79,6 +79,7 @@ type escaper struct {
 	text     strings.Builder
 	changed  bool // the last token is written in another way
 	prefixed bool // and that with the prefix U&
+	national bool // it is the prefix of N'a text'
 }
 
 // between writes what stands before a place: blanks and comments, which mean nothing. It is
@@ -116,7 +117,8 @@ func (e *escaper) before(t token) bool {
 
 func (e *escaper) token(t token) bool {
 	word, ends := e.sql[t.start:t.end], e.endsPrefix(t)
-	e.done, e.prefixed, e.changed = int(t.end), false, ends || !isASCII(word)
+	national := e.national
+	e.done, e.prefixed, e.national, e.changed = int(t.end), false, t.kind == pg.Token_NCHAR, ends || !isASCII(word)
 	switch {
 	case ends:
 		e.text.WriteString(`"uescape"`)
@@ -124,6 +126,8 @@ func (e *escaper) token(t token) bool {
 	case !e.changed:
 		e.text.WriteString(word)
 		return true
+	case national:
+		return false
 	}
 	switch {
 	case t.kind == pg.Token_SCONST && word[0] == '\'':

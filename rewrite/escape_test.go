@@ -31,7 +31,7 @@ func TestEscape(t *testing.T) {
 			t.Errorf("%s\n%s, %v, not\n%s", sql, got, ok, want)
 		}
 	}
-	for _, sql := range []string{"SELECT 'é", `SELECT $é$ a $é$`, `SELECT U&'\00e9é'`, `SELECT B'é'`} {
+	for _, sql := range []string{"SELECT 'é", `SELECT $é$ a $é$`, `SELECT U&'\00e9é'`, `SELECT B'é'`, `SELECT N'é'`} {
 		if got, ok := escaping.Escape(sql); ok {
 			t.Errorf("%s is escaped: %s", sql, got)
 		}
