@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/internal/charset"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // told is what a client sees of a text: rows and errors, byte for byte.
@@ -155,5 +157,51 @@ func TestEncodingIsWatched(t *testing.T) {
 		w := p.loginWire(t)
 		w.send(query(sql))
 		w.expectFatal(stateFeatureNotSupported)
+	}
+}
+
+// TestDatabaseInAnotherEncoding: which encodings a client can have depends on the database's.
+func TestDatabaseInAnotherEncoding(t *testing.T) {
+	t.Parallel()
+	admin := connectPgx(t, pgtest.Database(t, pgtest.Shared(t)))
+	name := admin.Config().Database + "_latin1"
+	if _, err := admin.Exec(deadline(t), "CREATE DATABASE "+name+" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"); err != nil {
+		t.Fatal(err)
+	}
+	p := startProxy(t, func(c *Config) {
+		c.Upstream.Database = name
+		c.Pool.IdleTimeout = -1 // so that the database can be dropped
+	})
+	t.Cleanup(func() {
+		_ = p.stop()
+		if _, err := admin.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, encoding := range []string{"LATIN1", "UTF8", ""} {
+		c, known := charset.Find(encoding)
+		if !known {
+			c = utf8Charset
+		}
+		if got, want := told(t, inEncoding(t, p.url(""), encoding), c.Encode("SELECT E'é'")), fmt.Sprintf("[[%x]] ", c.Encode("é")); got != want {
+			t.Errorf("%s: got %s, want %s", encoding, got, want)
+		}
+	}
+	config, err := pgconn.ParseConfig(p.url(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams[encodingParameter] = "WIN1252"
+	_, err = pgconn.ConnectConfig(deadline(t), config)
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != stateFeatureNotSupported || refused.Hint == "" {
+		t.Errorf("WIN1252: %v", err)
+	}
+	conn := inEncoding(t, p.url(""), "LATIN1")
+	if got := told(t, conn, "SET client_encoding TO WIN1252"); !strings.HasPrefix(got, stateFeatureNotSupported) && !strings.HasPrefix(got, "22023") {
+		t.Errorf("SET: %s", got)
+	}
+	if got := told(t, conn, "SELECT E'\xe9'"); got != "[[e9]] " {
+		t.Errorf("after it: %s", got)
 	}
 }

@@ -76,6 +76,8 @@ func startProxy(t testing.TB, change func(*Config)) *testProxy {
 		Access:   testAccess(),
 		Database: published,
 		Upstream: upstream,
+
+		ConnectTimeout: patience, // however slow the machine is
 	}
 	if change != nil {
 		change(&c)

@@ -116,11 +116,10 @@ func ofServer(state string) bool {
 }
 
 // ofClient says whether a failure to connect is due to the startup parameters, so that no
-// other server would take them either: class 22, data exception, undefined_object, and
-// feature_not_supported, as for an encoding that the database's is not converted to.
+// other server would take them either: class 22, data exception, and undefined_object.
 func ofClient(err error) bool {
 	state := sqlState(err)
-	return len(state) == 5 && state[:2] == "22" || state == "42704" || state == "0A000"
+	return len(state) == 5 && state[:2] == "22" || state == "42704"
 }
 
 // sqlState is what the server has refused a connection with; "" = it has not.
