@@ -9,37 +9,43 @@ import (
 	"github.com/kproxy/kproxy/integration/rig"
 )
 
-// TestNode has the drivers of Node.js work, in the versions of package-lock.json.
+// TestNode has the drivers of Node.js work, and what is built on them, in the versions of
+// package-lock.json.
 func TestNode(t *testing.T) {
 	t.Parallel()
 	rig.Need(t, "npm", rig.Program("node") != "" && rig.Program("npm") != "")
-	for _, client := range []string{"node_postgres", "postgres_js"} {
-		t.Run(client, func(t *testing.T) {
-			t.Parallel()
-			folder := modules(t)
-			compare(t, client, program(nil, "node", filepath.Join(folder, client+".mjs")))
-		})
+	for project, clients := range map[*modules][]string{&node: {"node_postgres", "postgres_js"}, &orm: {"typeorm", "drizzle", "builders"}} {
+		for _, client := range clients {
+			t.Run(client, func(t *testing.T) {
+				t.Parallel()
+				folder := project.install(t)
+				compare(t, client, program([]string{"FOLDER=" + folder}, "node", filepath.Join(folder, client+".mjs")))
+			})
+		}
 	}
 }
 
-// node is the folder in which the programs find their modules.
-var node struct {
+// modules are programs in a folder of testdata, with what they need.
+type modules struct {
+	name   string
 	once   sync.Once
 	folder string
 	err    error
 }
 
-// modules has npm install what package-lock.json pins, unless it has done so before, and
+var node, orm = modules{name: "node"}, modules{name: "orm"}
+
+// install has npm install what package-lock.json pins, unless it has done so before, and
 // returns a folder with the programs and the modules.
-func modules(t *testing.T) string {
+func (m *modules) install(t *testing.T) string {
 	t.Helper()
-	node.once.Do(func() {
-		if node.folder, node.err = rig.Project("node", filepath.Join("testdata", "node")); node.err == nil {
-			cleanup(func() error { return os.RemoveAll(node.folder) })
+	m.once.Do(func() {
+		if m.folder, m.err = rig.Project(m.name, filepath.Join("testdata", m.name)); m.err == nil {
+			cleanup(func() error { return os.RemoveAll(m.folder) })
 		}
 	})
-	if node.err != nil {
-		t.Fatal(node.err)
+	if m.err != nil {
+		t.Fatal(m.err)
 	}
-	return node.folder
+	return m.folder
 }
