@@ -184,8 +184,12 @@ func (s *site) attackThroughKproxy(t *testing.T, secret canaries, folder string)
 // cannot hold it, is testdata/attack_grants.golden.
 func (s *site) attackByGrantsAlone(t *testing.T, secret canaries) {
 	seen := make(map[string][]string)
-	see := func(a attack, _ []answer, received []byte) {
+	see := func(a attack, answers []answer, received []byte) {
 		kinds := secret.kinds(received, a.sent())
+		if slices.ContainsFunc(answers, func(a answer) bool { return slices.Contains(a.errs, "57014") }) {
+			// On a slow machine a time limit ends it, and the error tells in which function of kproxy's.
+			kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "store" })
+		}
 		if slices.Contains(kinds, "value") {
 			t.Errorf("%s: %.100q shows a raw value", a.place, a.text())
 		}
