@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/kproxy/kproxy/internal/charset"
 )
@@ -16,12 +15,7 @@ import (
 // encodingParameter is followed as the search_path is.
 const encodingParameter = "client_encoding"
 
-var utf8Charset = charsetNamed(charset.UTF8)
-
-func charsetNamed(name string) *charset.Charset {
-	c, _ := charset.Find(name)
-	return c
-}
+var utf8Charset, _ = charset.Find(charset.UTF8)
 
 // charsetOf is the encoding of a session in a state. The Gate knows no others than charset.
 func charsetOf(in State) *charset.Charset {
@@ -68,18 +62,9 @@ func (g *gatekeeper) foreign(names ...[]byte) *refusal {
 		return nil
 	}
 	for _, name := range names {
-		if !isASCII(string(name)) {
+		if !charset.IsASCII(string(name)) {
 			return newRefusal(errForeignName, stateFeatureNotSupported)
 		}
 	}
 	return nil
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -116,6 +116,26 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// recallingGate need not think about any text.
+type recallingGate struct{ testGate }
+
+func (g recallingGate) Recall(sql string, in State) (Statement, bool, error) {
+	statement, err := g.Rewrite(sql, in)
+	return statement, true, err
+}
+
+// TestEncodingOfRecalledTexts: they are sent in ASCII as well.
+func TestEncodingOfRecalledTexts(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, func(c *Config) { c.Gate = recallingGate{} })
+	conn := inEncoding(t, p.url(""), "SJIS")
+	for _, sql := range []string{"SELECT E'\x93\xfa'", "SELECT 'a'", "SELECT E'\x93\xfa'"} {
+		if got, want := told(t, conn, sql), fmt.Sprintf("[[%x]] ", strings.Trim(strings.TrimPrefix(sql, "SELECT "), "E'")); got != want {
+			t.Errorf("%q: %s, not %s", sql, got, want)
+		}
+	}
+}
+
 // TestEncodingsRefused: bytes that are no text, texts that cannot be escaped, names that the
 // server would know in another spelling.
 func TestEncodingsRefused(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // gatekeeper asks the Gate about the texts of a session, and remembers what relations its
@@ -95,7 +97,7 @@ func (g *gatekeeper) recall(sql string, in State, o *observation) (r ruling, kno
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	statement, refused, known := g.config.decideQuickly(sql, in)
-	if g.escapes && !isASCII(statement.SQL) {
+	if g.escapes && !charset.IsASCII(statement.SQL) {
 		return ruling{}, false // to escape it takes as long as to rewrite it
 	}
 	g.note(statement)

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // Escape writes a text that is to be sent in ASCII alone, with escapes for all other
@@ -13,12 +15,10 @@ import (
 // same whatever encoding it takes the client's to be. It is false for a text that cannot be
 // written so.
 func (r *Rewriter) Escape(sql string) (ascii string, ok bool) {
-	if isASCII(sql) {
+	if charset.IsASCII(sql) {
 		return sql, true
 	}
-	r.parsers <- struct{}{}
-	tokens, err := scan(sql)
-	<-r.parsers
+	tokens, err := r.scan(sql)
 	if err != nil {
 		return "", false
 	}
@@ -35,9 +35,7 @@ func (r *Rewriter) Escape(sql string) (ascii string, ok bool) {
 // Unescape maps a position in what Escape makes of a text to one in the text itself. Both
 // are counted in characters from 1; 0 = unknown.
 func (r *Rewriter) Unescape(sql string, position int) int {
-	r.parsers <- struct{}{}
-	tokens, err := scan(sql)
-	<-r.parsers
+	tokens, err := r.scan(sql)
 	if err != nil || position <= 0 {
 		return 0
 	}
@@ -57,19 +55,17 @@ func (r *Rewriter) Unescape(sql string, position int) int {
 	}
 	// A token that is escaped is of another length: its beginning stands for all of it.
 	inside := position - 1 - written
-	if end := before + inside; end > len(sql) || !isASCII(sql[before:end]) {
+	if end := before + inside; end > len(sql) || !charset.IsASCII(sql[before:end]) {
 		inside = 0
 	}
 	return utf8.RuneCountInString(sql[:before+inside]) + 1
 }
 
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+// scan is scan within the bound of threads.
+func (r *Rewriter) scan(sql string) ([]token, error) {
+	r.parsers <- struct{}{}
+	defer func() { <-r.parsers }()
+	return scan(sql)
 }
 
 // escaper writes a text, token by token.
@@ -86,7 +82,7 @@ type escaper struct {
 // false where there is more.
 func (e *escaper) between(end int) bool {
 	gap := e.sql[e.done:end]
-	if !isASCII(gap) {
+	if !charset.IsASCII(gap) {
 		if l := (lexer{sql: e.sql[:end]}); l.blank(e.done) != end {
 			return false
 		}
@@ -109,7 +105,7 @@ func (e *escaper) before(t token) bool {
 	}
 	written, first := e.text.String(), e.sql[t.start]
 	runs := e.changed && (isWord[first] || first == '"' || first == '\'')
-	if changes := runs || e.endsPrefix(t) || !isASCII(e.sql[t.start:t.end]); changes && written != "" && !strings.ContainsRune(" (\n", rune(written[len(written)-1])) {
+	if changes := runs || e.endsPrefix(t) || !charset.IsASCII(e.sql[t.start:t.end]); changes && written != "" && !strings.ContainsRune(" (\n", rune(written[len(written)-1])) {
 		e.text.WriteByte(' ')
 	}
 	return true
@@ -118,7 +114,7 @@ func (e *escaper) before(t token) bool {
 func (e *escaper) token(t token) bool {
 	word, ends := e.sql[t.start:t.end], e.endsPrefix(t)
 	national := e.national
-	e.done, e.prefixed, e.national, e.changed = int(t.end), false, t.kind == pg.Token_NCHAR, ends || !isASCII(word)
+	e.done, e.prefixed, e.national, e.changed = int(t.end), false, t.kind == pg.Token_NCHAR, ends || !charset.IsASCII(word)
 	switch {
 	case ends:
 		e.text.WriteString(`"uescape"`)

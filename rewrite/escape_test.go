@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 var escaping = New(Options{})
@@ -98,7 +100,7 @@ func FuzzEscape(f *testing.F) {
 			escaped, ok := escaping.Escape(sql)
 			switch {
 			case !ok:
-			case !isASCII(escaped):
+			case !charset.IsASCII(escaped):
 				t.Errorf("%q is not escaped: %q", sql, escaped)
 			case !sameTree(t, sql, escaped) && sameTree(t, sql, sql):
 				t.Errorf("%q is not %q", sql, escaped)

@@ -72,7 +72,7 @@ func (c *Charset) DecodeValid(text string) string {
 
 // decode ends at the first bytes that are no character, unless it is to go on.
 func (c *Charset) decode(text string, goOn bool) (string, *InvalidError) {
-	if isASCII(text) || c.tables == nil && utf8.ValidString(text) {
+	if IsASCII(text) || c.tables == nil && utf8.ValidString(text) {
 		return text, nil
 	}
 	read := utf8.DecodeRuneInString
@@ -100,7 +100,7 @@ func (c *Charset) decode(text string, goOn bool) (string, *InvalidError) {
 // Encode returns in the encoding what a text in UTF-8 says, with question marks for what the
 // encoding does not have.
 func (c *Charset) Encode(text string) string {
-	if c.tables == nil || isASCII(text) {
+	if c.tables == nil || IsASCII(text) {
 		return text
 	}
 	t := c.tables()
@@ -116,7 +116,8 @@ func (c *Charset) Encode(text string) string {
 	return b.String()
 }
 
-func isASCII(text string) bool {
+// IsASCII reports whether a text is ASCII, which is the same in all encodings.
+func IsASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false

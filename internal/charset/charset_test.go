@@ -1,6 +1,7 @@
 package charset
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -15,6 +16,16 @@ import (
 // decodes is what PostgreSQL reads of bytes; NULL where it reads nothing.
 const decodes = `CREATE FUNCTION pg_temp.decodes(text bytea, encoding text) RETURNS text LANGUAGE plpgsql AS
 	$$BEGIN RETURN convert_from(text, encoding); EXCEPTION WHEN OTHERS THEN RETURN NULL; END$$`
+
+func connect(t *testing.T) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
 
 // characters are all single bytes, all pairs, and in encodings that have them the longer ones.
 func characters(c *Charset) [][]byte {
@@ -43,11 +54,7 @@ func characters(c *Charset) [][]byte {
 // character is read to the last one.
 func TestDecodeAgreesWithPostgreSQL(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := connect(t)
 	if _, err := conn.Exec(t.Context(), decodes); err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +103,7 @@ func compareDecoding(t *testing.T, conn *pgx.Conn, c *Charset) {
 // TestFind compares what a name leads to with what PostgreSQL says of it.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := connect(t)
 	asked := slices.Concat(slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(byName)),
 		[]string{"ISO-8859-1", "iso 8859_15", "Shift-JIS", "windows-1252", "utf-8", "UTF 8", "latin_1"})
 	for _, name := range asked {

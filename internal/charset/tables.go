@@ -28,7 +28,7 @@ var singleByte = map[string]encoding.Encoding{
 }
 
 // c1 are the encodings in which PostgreSQL reads the bytes 80 to 9F as control characters,
-// and the library as none.
+// and the tables of the codec as none.
 var c1 = []string{
 	"ISO_8859_5", "ISO_8859_6", "ISO_8859_7", "ISO_8859_8",
 	"LATIN2", "LATIN3", "LATIN4", "LATIN6", "LATIN7", "LATIN8", "LATIN9", "LATIN10",
@@ -62,14 +62,14 @@ func big5() map[string]rune {
 
 // source is where the characters of an encoding come from.
 type source struct {
-	library encoding.Encoding
+	codec encoding.Encoding
 	// length is the length of the character of several bytes that a text begins with; nil
 	// where all have one byte.
 	length func(text string) int
 	// least is what all bytes of a character of several are at least.
 	least byte
 	// read are the characters that PostgreSQL reads differently; 0 = none is read, since
-	// the library's would be wrong.
+	// the codec's would be wrong.
 	read map[string]rune
 }
 
@@ -105,7 +105,7 @@ type tables struct {
 
 func (s source) makeTables() *tables {
 	t := &tables{source: s, back: make(map[rune]string)}
-	decoder := s.library.NewDecoder()
+	decoder := s.codec.NewDecoder()
 	add := func(bytes ...byte) rune {
 		r := utf8.RuneError
 		if s.length == nil || s.length(string(bytes)) == len(bytes) {
@@ -151,7 +151,7 @@ func (t *tables) read(text string) (rune, int) {
 	case 3:
 		return t.mark[int(text[1])<<8|int(text[2])], 3
 	}
-	return t.character(t.library.NewDecoder(), text[:n]), n
+	return t.character(t.codec.NewDecoder(), text[:n]), n
 }
 
 // write returns a character in the encoding, or a question mark.
@@ -159,8 +159,8 @@ func (t *tables) write(r rune) string {
 	if bytes, known := t.back[r]; known {
 		return bytes
 	}
-	if t.library == simplifiedchinese.GB18030 { // whose characters of four bytes are a million
-		if bytes, err := t.library.NewEncoder().String(string(r)); err == nil && len(bytes) == 4 {
+	if t.codec == simplifiedchinese.GB18030 { // whose characters of four bytes are a million
+		if bytes, err := t.codec.NewEncoder().String(string(r)); err == nil && len(bytes) == 4 {
 			return bytes
 		}
 	}
@@ -201,17 +201,17 @@ var (
 
 func charsets() map[string]*Charset {
 	sources := map[string]source{
-		"BIG5":    {library: traditionalchinese.Big5, length: double},
-		"EUC_CN":  {library: simplifiedchinese.GBK, length: double, least: 0xa1},
-		"EUC_JP":  {library: japanese.EUCJP, length: eucJP},
-		"EUC_KR":  {library: korean.EUCKR, length: double, least: 0xa1},
-		"GB18030": {library: simplifiedchinese.GB18030, length: gb18030},
-		"GBK":     {library: simplifiedchinese.GBK, length: double},
-		"SJIS":    {library: japanese.ShiftJIS, length: shiftJIS},
-		"UHC":     {library: korean.EUCKR, length: double},
+		"BIG5":    {codec: traditionalchinese.Big5, length: double},
+		"EUC_CN":  {codec: simplifiedchinese.GBK, length: double, least: 0xa1},
+		"EUC_JP":  {codec: japanese.EUCJP, length: eucJP},
+		"EUC_KR":  {codec: korean.EUCKR, length: double, least: 0xa1},
+		"GB18030": {codec: simplifiedchinese.GB18030, length: gb18030},
+		"GBK":     {codec: simplifiedchinese.GBK, length: double},
+		"SJIS":    {codec: japanese.ShiftJIS, length: shiftJIS},
+		"UHC":     {codec: korean.EUCKR, length: double},
 	}
-	for name, library := range singleByte {
-		sources[name] = source{library: library}
+	for name, codec := range singleByte {
+		sources[name] = source{codec: codec}
 	}
 	found := map[string]*Charset{UTF8: {Name: UTF8}}
 	for name, s := range sources {
