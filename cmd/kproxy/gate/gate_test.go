@@ -38,3 +38,22 @@ func TestGateAllocatesNothing(t *testing.T) {
 		t.Errorf("the path at first is %s", path)
 	}
 }
+
+// TestGateTellsOfEncodings: which texts may take a session away from UTF-8.
+func TestGateTellsOfEncodings(t *testing.T) {
+	t.Parallel()
+	var g Gate
+	g.Rewriter.Store(rewrite.New(rewrite.Options{}))
+	in, _, err := g.Open("ann", map[string]string{"client_encoding": "sjis"})
+	if err != nil || in.Encoding() != "SJIS" {
+		t.Fatal(in.Encoding(), err)
+	}
+	for sql, want := range map[string]bool{
+		"SET client_encoding = 'latin1'": true, "SELECT 1; SET NAMES 'sjis'": true, "SELECT set_config('client_encoding', 'BIG5', true)": true,
+		"SET client_encoding = 'utf-8'": false, "RESET client_encoding": false, "SELECT 1": false, "SET search_path = a": false,
+	} {
+		if s, err := g.Rewrite(sql, in); err != nil || s.LeavesUTF8 != want {
+			t.Errorf("%s: %v, %v", sql, s.LeavesUTF8, err)
+		}
+	}
+}
