@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"sync"
@@ -33,7 +34,36 @@ func TestLoginStorm(t *testing.T) {
 			}
 		})
 	}
+	done, most := make(chan struct{}), make(chan int)
+	go func() { most <- mostSessions(t, s, done) }()
 	clients.Wait()
+	close(done)
+	const spared = 17 // of the 37 that are not reserved, nine tenths less 16
+	if n := <-most; n == 0 || n > spared {
+		t.Errorf("the reader role had %d connections at once; %d are for sessions", n, spared)
+	}
+}
+
+// mostSessions returns the most connections that the reader role is seen with, until done.
+func mostSessions(t *testing.T, s *site, done chan struct{}) int {
+	conn, err := pgx.Connect(t.Context(), s.admin)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	for most := 0; ; {
+		var now int
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND application_name <> 'kproxy watches servers'", s.reader).Scan(&now); err != nil {
+			t.Error(err)
+		}
+		most = max(most, now)
+		select {
+		case <-done:
+			return most
+		default:
+		}
+	}
 }
 
 // visit connects, asks and leaves.
