@@ -9,8 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/accept"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 const acceptHelp = `Accept compares each protected table, readable relation and listed function, or those
@@ -73,31 +76,17 @@ func newAccept() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		proposal, err := accept.Propose(ctx, cfg, accept.Place(*path), tableNames(arguments))
-		if err != nil {
-			return err
-		}
-		a := acceptedOf(proposal)
 		out := c.OutOrStdout()
 		if *asJSON {
 			out = io.Discard
 		}
-		writeProposal(out, a)
-		if !proposal.Empty() {
-			if !*yes {
-				if err := confirmAcceptance(ctx, dialog(c)); err != nil {
-					return err
-				}
-			}
-			if a.InForce, err = accept.Accept(ctx, cfg, proposal); err != nil {
-				return err
-			}
-			a.Accepted = true
-			// Whoever runs takes it up at once; one that does not answer finds it in the store.
-			if _, _, err := processes.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-				return err
-			}
-			fmt.Fprintln(out, acceptedNote(a))
+		confirm := func() error { return confirmAcceptance(ctx, dialog(c)) }
+		if *yes {
+			confirm = func() error { return nil }
+		}
+		a, err := acceptShown(ctx, cfg, accept.Place(*path), tableNames(arguments), out, confirm)
+		if err != nil {
+			return err
 		}
 		if *asJSON {
 			return writeJSON(c.OutOrStdout(), a)
@@ -105,6 +94,42 @@ func newAccept() *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+// acceptShown shows what there is to accept, has it confirmed, and accepts it. What is no longer
+// as it was shown is shown and confirmed again, some times.
+func acceptShown(ctx context.Context, cfg *config.Config, place string, named []catalog.Name, out io.Writer, confirm func() error) (accepted, error) {
+	for attempt := 1; ; attempt++ {
+		proposal, err := accept.Propose(ctx, cfg, place, named)
+		if err != nil {
+			return accepted{}, err
+		}
+		a := acceptedOf(proposal)
+		if attempt > 1 {
+			fmt.Fprintln(out, "nothing was accepted, since something changed meanwhile; now:")
+		}
+		writeProposal(out, a)
+		if proposal.Empty() {
+			return a, nil
+		}
+		if err := confirm(); err != nil {
+			return accepted{}, err
+		}
+		a.InForce, err = accept.Accept(ctx, cfg, proposal)
+		if errors.Is(err, views.ErrMeanwhile) && attempt < 10 {
+			continue
+		}
+		if err != nil {
+			return accepted{}, err
+		}
+		a.Accepted = true
+		// Whoever runs takes it up at once; one that does not answer finds it in the store.
+		if _, _, err := processes.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return accepted{}, err
+		}
+		fmt.Fprintln(out, acceptedNote(a))
+		return a, nil
+	}
 }
 
 // accepted is what was shown, as JSON.

@@ -165,21 +165,21 @@ func unfit(tables []catalog.Name, relations []catalog.Relation, problems []catal
 }
 
 // Accept records that the operator accepts a proposal, and returns the number of the policy in
-// force.
+// force. It returns views.ErrMeanwhile, and accepts nothing, if a relation is to be shown again.
 func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := views.Accept(ctx, conn, p.Relations); err != nil {
+		return 0, err
+	}
 	number = p.InForce
 	if len(p.Policy) > 0 {
 		if number, err = ksync.AcceptPolicy(ctx, conn, p.policy); err != nil {
 			return 0, err
 		}
-	}
-	if err := views.Accept(ctx, conn, p.Relations); err != nil {
-		return 0, err
 	}
 	if err := check.AcceptFunctions(ctx, conn, p.Functions); err != nil {
 		return 0, err

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,8 +61,12 @@ func FindUnaccepted(ctx context.Context, conn *pgx.Conn, c *config.Config, names
 	return found, nil
 }
 
+// ErrMeanwhile says that a relation, or what is known of it, changed after it was shown to the
+// operator. A look does so, too, when it begins to doubt what a materialized view holds.
+var ErrMeanwhile = errors.New("changed meanwhile: nothing was accepted")
+
 // Accept notes that the operator accepts the relations as they were shown. The next
-// look serves them so.
+// look serves them so. It returns ErrMeanwhile, and accepts none, if one is to be shown again.
 func Accept(ctx context.Context, conn *pgx.Conn, relations []Unaccepted) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, r := range relations {
@@ -71,7 +76,7 @@ func Accept(ctx context.Context, conn *pgx.Conn, relations []Unaccepted) error {
 				return fmt.Errorf("noting what is accepted as %s: %w", r.Relation, err)
 			}
 			if done.RowsAffected() == 0 {
-				return fmt.Errorf("relation %s was accepted by somebody else meanwhile: nothing was accepted", r.Relation)
+				return fmt.Errorf("relation %s %w", r.Relation, ErrMeanwhile)
 			}
 		}
 		return nil
