@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type report struct {
 	message  string
 	hint     string // "" = none
 	detail   string // only of errors that keepDetail names; "" = none
+	routine  string // of the server's source code, only where keepsRoutine says so; "" = none
 	position int    // 1-based, in characters of the client's text; 0 = none
 }
 
@@ -78,7 +80,12 @@ func parseReport(body []byte, in *charset.Charset) report {
 			r.detail = value
 		case 'P':
 			r.position = parsePosition(value)
+		case 'R':
+			r.routine = value
 		}
+	}
+	if !keepsRoutine(r.state) || !isRoutine.MatchString(r.routine) {
+		r.routine = ""
 	}
 	if !keepDetail[r.state] {
 		r.detail = ""
@@ -91,6 +98,18 @@ func parseReport(body []byte, in *charset.Charset) report {
 // query" (undefined_column, undefined_table), and casts between row types that do not
 // match (cannot_coerce). All others are dropped: most quote values, keys or rows.
 var keepDetail = map[string]bool{"42703": true, "42P01": true, "42846": true}
+
+// keepsRoutine reports whether clients are told where in the server's source code an error was
+// raised: for statements that are wrong (class 42) or not supported (class 0A). These depend on
+// statements and catalogs, not on rows. Tools tell errors apart by it: pgjdbc and Active Record
+// prepare a statement again after "cached plan must not change result type" only if it is of
+// RevalidateCachedQuery.
+func keepsRoutine(state string) bool {
+	return strings.HasPrefix(state, "42") || strings.HasPrefix(state, "0A")
+}
+
+// isRoutine matches names of functions in C.
+var isRoutine = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 
 // parsePosition reads a position; 0 = none.
 func parsePosition(text string) int {
@@ -175,6 +194,9 @@ func (r report) append(dst []byte, kind byte, in *charset.Charset) []byte {
 	}
 	if r.position > 0 {
 		field('P', strconv.Itoa(r.position))
+	}
+	if r.routine != "" {
+		field('R', r.routine)
 	}
 	dst = append(dst, 0)
 	binary.BigEndian.PutUint32(dst[start+1:], uint32(len(dst)-start-1))

@@ -89,8 +89,11 @@ func TestDetails(t *testing.T) {
 		for ready := false; !ready; {
 			switch m := w.receive().(type) {
 			case *oldproto.ErrorResponse:
-				if m.Detail != want && (m.Detail != "" || m.Hint != want) || m.Where+m.SchemaName+m.TableName+m.ConstraintName+m.ColumnName+m.DataTypeName+m.File+m.Routine+m.InternalQuery != "" || m.Line+m.InternalPosition != 0 {
+				if m.Detail != want && (m.Detail != "" || m.Hint != want) || m.Where+m.SchemaName+m.TableName+m.ConstraintName+m.ColumnName+m.DataTypeName+m.File+m.InternalQuery != "" || m.Line+m.InternalPosition != 0 {
 					t.Errorf("%s: %+v", sql, m)
+				}
+				if told := strings.HasPrefix(m.Code, "42"); told != (m.Routine != "") {
+					t.Errorf("%s is of routine %q", sql, m.Routine)
 				}
 			case *oldproto.ReadyForQuery:
 				ready = true

@@ -156,7 +156,7 @@ func (s *serverSide) deliverReport(f frame, body []byte, out *writeBuffer) actio
 	told := parseReport(body, in)
 	if f.kind == 'N' {
 		if !told.isLog() {
-			told.position, told.detail = 0, ""
+			told.position, told.detail, told.routine = 0, "", ""
 			out.set(told.scrubbed(s.config.Gate).append(out.buffer(), 'N', in))
 		}
 		return drop
