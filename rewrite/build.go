@@ -129,6 +129,10 @@ func and(conditions ...*pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_AND_EXPR, Args: conditions}}}
 }
 
+func or(conditions ...*pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR, Args: conditions}}}
+}
+
 // nameNodes is a name in parts, as functions, types and columns have it.
 func nameNodes(parts ...string) []*pg.Node {
 	nodes := make([]*pg.Node, len(parts))

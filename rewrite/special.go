@@ -24,7 +24,8 @@ var addresses = map[string]special{
 }
 
 func init() {
-	size := neutral("0", "int8", objectArgument("regclass", 0)) // it counts rows, and changes with them
+	// It counts rows, and changes with them.
+	size := unknown("int8", objectArgument("regclass", 0))
 	specials = map[string]special{
 		"current_schema":  currentSchema,
 		"current_schemas": currentSchemas,
@@ -38,20 +39,17 @@ func init() {
 
 		"age": timestampAge,
 
-		"current_database":     currentDatabase,
-		"acldefault":           guardObject("pg_roles", "oid", 1),
-		"pg_get_userbyid":      guardObject("pg_roles", "oid", 0),
-		"to_regrole":           lookup("regrole"),
-		"shobj_description":    guardSharedComment,
-		"has_schema_privilege": namedBy("schema_oid", -2),
-		// PostgreSQL's own function takes both the names and the numbers of databases.
-		"has_database_privilege":  namedBy("database_oid", -2),
+		"current_database":        currentDatabase,
+		"acldefault":              guardObject("pg_roles", "oid", 1),
+		"pg_get_userbyid":         guardObject("pg_roles", "oid", 0),
+		"to_regrole":              lookup("regrole"),
+		"shobj_description":       guardSharedComment,
 		"pg_relation_size":        size,
 		"pg_table_size":           size,
 		"pg_indexes_size":         size,
 		"pg_total_relation_size":  size,
-		"pg_database_size":        neutral("0", "int8", namedBy("database_oid", 0)),
-		"pg_tablespace_size":      neutral("0", "int8", func(expression, *pg.FuncCall) error { return nil }),
+		"pg_database_size":        unknown("int8", namedBy("database_oid", 0)),
+		"pg_tablespace_size":      null("int8"),
 		"pg_type_is_visible":      visible("type_is_visible"),
 		"pg_stat_get_live_tuples": null("int8"),
 		"pg_stat_get_dead_tuples": null("int8"),
@@ -75,12 +73,6 @@ func init() {
 
 		"ts_lexize": objectArgument("regdictionary", 0),
 
-		"has_table_privilege":          privilegesOn(-2),
-		"has_any_column_privilege":     privilegesOn(-2),
-		"has_column_privilege":         privilegesOn(-3),
-		"has_sequence_privilege":       objectArgument("regclass", -2),
-		"has_function_privilege":       objectArgument("regprocedure", -2),
-		"has_type_privilege":           objectArgument("regtype", -2),
 		"row_security_active":          objectArgument("regclass", 0),
 		"pg_relation_is_publishable":   objectArgument("regclass", 0),
 		"pg_relation_is_updatable":     neutral("0", "int4", objectArgument("regclass", 0)),
@@ -106,6 +98,7 @@ func init() {
 		"pg_get_function_result":             guardObject("pg_proc", "oid", 0),
 	}
 	maps.Copy(specials, addresses)
+	maps.Copy(specials, privileges())
 }
 
 // viewDefinition answers for every view, so that tools that show definitions go

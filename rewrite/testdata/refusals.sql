@@ -120,7 +120,7 @@ SELECT txid_current()
 --! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
 
 SELECT pg_relation_size('patients'), pg_total_relation_size('patients')
---> SELECT CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::bigint END AS pg_relation_size, CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::bigint END AS pg_total_relation_size
+--> SELECT NULL::bigint AS pg_relation_size, NULL::bigint AS pg_total_relation_size
 
 SELECT pg_stat_get_live_tuples(16384)
 --> SELECT NULL::bigint AS pg_stat_get_live_tuples

@@ -14,7 +14,7 @@ SELECT shobj_description(d.oid, 'pg_database') FROM pg_database d
 
 -- sizes, files and definitions
 SELECT pg_relation_size('patients'), pg_total_relation_size(c.oid), pg_size_pretty(pg_table_size(c.oid::regclass)), pg_database_size(current_database()), pg_relation_filenode(c.oid), pg_tablespace_location(0), pg_get_functiondef(1), pg_stat_get_live_tuples(c.oid) FROM pg_class c
---> SELECT CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::bigint END AS pg_relation_size, CASE WHEN (SELECT kproxy_guard.oid FROM (SELECT c.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) IS NOT NULL THEN '0'::bigint END AS pg_total_relation_size, pg_catalog.pg_size_pretty(CASE WHEN (SELECT kproxy_guard.oid FROM (SELECT c.oid::pg_catalog.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) IS NOT NULL THEN '0'::bigint END) AS pg_size_pretty, CASE WHEN kproxy_catalog.database_oid('clinic'::pg_catalog.name::pg_catalog.text) IS NOT NULL THEN '0'::bigint END AS pg_database_size, NULL::pg_catalog.oid AS pg_relation_filenode, NULL::pg_catalog.text AS pg_tablespace_location, NULL::pg_catalog.text AS pg_get_functiondef, NULL::bigint AS pg_stat_get_live_tuples FROM kproxy_catalog.pg_class c
+--> SELECT NULL::bigint AS pg_relation_size, NULL::bigint AS pg_total_relation_size, pg_catalog.pg_size_pretty(NULL::bigint) AS pg_size_pretty, NULL::bigint AS pg_database_size, NULL::pg_catalog.oid AS pg_relation_filenode, NULL::pg_catalog.text AS pg_tablespace_location, NULL::pg_catalog.text AS pg_get_functiondef, NULL::bigint AS pg_stat_get_live_tuples FROM kproxy_catalog.pg_class c
 
 SELECT pg_relation_size('secrets')
 --! 42P01 relation "secrets" does not exist
@@ -24,7 +24,7 @@ SELECT pg_relation_is_updatable('patients', false), pg_column_is_updatable(c.oid
 --> SELECT CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::int END AS pg_relation_is_updatable, CASE WHEN (SELECT kproxy_guard.oid FROM (SELECT c.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) IS NOT NULL THEN 'false'::boolean END AS pg_column_is_updatable FROM kproxy_catalog.pg_class c
 
 SELECT * FROM pg_relation_size('patients')
---> SELECT * FROM COALESCE(CASE WHEN '"kproxy_release_public"."patients"' IS NOT NULL THEN '0'::bigint END) pg_relation_size
+--> SELECT * FROM COALESCE(NULL::bigint) pg_relation_size
 
 -- system columns of catalogs
 SELECT c.tableoid, c.xmin, age(c.xmin), pg_class.xmin FROM pg_class c, pg_class WHERE c.tableoid = 'pg_class'::regclass
