@@ -114,6 +114,11 @@ func (c *statements) statement(n *pg.Node) (Effect, error) {
 		default:
 			return nil, refuse(NotSupported, "", "kproxy does not understand this kind of DISCARD")
 		}
+	case *pg.Node_ConstraintsSetStmt:
+		// ALL names none: it tells nothing of any, and there is nothing here that it changes.
+		if len(s.ConstraintsSetStmt.GetConstraints()) == 0 {
+			return nil, nil
+		}
 	case nil:
 		return nil, refuse(NotSupported, "", "kproxy does not understand this statement")
 	}
@@ -129,7 +134,7 @@ var statementNames = map[string]string{
 	"VIEW": "CREATE VIEW", "RULE": "CREATE RULE", "CREATE SEQ": "CREATE SEQUENCE", "CREATE TRIG": "CREATE TRIGGER",
 	"CREATE EVENT TRIG": "CREATE EVENT TRIGGER", "CREATE STATS": "CREATE STATISTICS", "CREATE PLANG": "CREATE LANGUAGE",
 	"CREATE AM": "CREATE ACCESS METHOD", "CREATE ENUM": "CREATE TYPE", "CREATE RANGE": "CREATE TYPE", "COMPOSITE TYPE": "CREATE TYPE",
-	"DEFINE": "CREATE", "CREATEDB": "CREATE DATABASE", "DROPDB": "DROP DATABASE", "CREATE TABLE SPACE": "CREATE TABLESPACE",
+	"DEFINE": "CREATE", "CONSTRAINTS SET": "SET CONSTRAINTS", "CREATEDB": "CREATE DATABASE", "DROPDB": "DROP DATABASE", "CREATE TABLE SPACE": "CREATE TABLESPACE",
 }
 
 // statementName is the name of the statement's node in words: CREATE TABLE AS.

@@ -125,7 +125,7 @@ func load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(execute(ctx, "postgres", "CREATE DATABASE "+database), execute(ctx, database, string(statements)))
+	return errors.Join(execute(ctx, site.server, "postgres", "CREATE DATABASE "+database), execute(ctx, site.server, database, string(statements)))
 }
 
 // open lets the reader role work without kproxy as a client works with it: it finds
@@ -154,7 +154,7 @@ func open(ctx context.Context) error {
 		"ALTER SYSTEM SET ssl = on",
 		"SELECT pg_reload_conf()",
 	} {
-		if err := execute(ctx, database, sql); err != nil {
+		if err := execute(ctx, site.server, database, sql); err != nil {
 			return fmt.Errorf("opening the straight way: %w", err)
 		}
 	}
@@ -172,8 +172,8 @@ func open(ctx context.Context) error {
 }
 
 // execute runs statements as the superuser.
-func execute(ctx context.Context, database, sql string) error {
-	conn, err := pgx.Connect(ctx, site.server.DSN(database))
+func execute(ctx context.Context, server *pgserver.Server, database, sql string) error {
+	conn, err := pgx.Connect(ctx, server.DSN(database))
 	if err != nil {
 		return err
 	}

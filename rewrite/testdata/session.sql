@@ -208,7 +208,13 @@ SET default_transaction_read_only = on
 --> SET default_transaction_read_only TO ON
 
 SET CONSTRAINTS ALL DEFERRED
---! 42501 kproxy publishes read-only views: CONSTRAINTS SET is not allowed
+--> SET CONSTRAINTS ALL DEFERRED
+
+SET CONSTRAINTS ALL IMMEDIATE
+--> SET CONSTRAINTS ALL IMMEDIATE
+
+SET CONSTRAINTS wards_pkey DEFERRED
+--! 42501 kproxy publishes read-only views: SET CONSTRAINTS is not allowed
 --! position: 1
 --! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
 

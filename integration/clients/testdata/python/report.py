@@ -15,11 +15,19 @@ CERTIFICATE = os.environ["PGSSLROOTCERT"]
 
 def code(error):
     """The SQLSTATE and message of an error of any of the drivers."""
-    error = getattr(error, "orig", None) or error
+    error = origin(getattr(error, "orig", None) or error)
     state = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
     diag = getattr(error, "diag", None)
     message = diag.message_primary if diag is not None and diag.message_primary else str(error)
     return "%s %s %s" % (type(error).__name__, state, message.strip())
+
+
+def origin(error):
+    """The driver's error that an error was made of."""
+    cause = error
+    while cause is not None and not (getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)):
+        cause = getattr(cause, "orig", None) or cause.__cause__
+    return error if cause is None else cause
 
 
 def plain(value):

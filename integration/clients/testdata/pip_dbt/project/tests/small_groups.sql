@@ -1,0 +1,1 @@
+SELECT * FROM {{ ref('diagnoses') }} WHERE visits < 4
