@@ -1,0 +1,72 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
+)
+
+// TestJVM has programs for Java work with the newest libraries, in the versions of pom.xml:
+// what TestJDBC has an older driver do, and what most programs that use it have between.
+func TestJVM(t *testing.T) {
+	t.Parallel()
+	for client, class := range map[string]string{"pgjdbc": "Work", "hikaricp": "Pool"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			path := jvm.compiled(t, filepath.Join("testdata", "java", "Work.java"))
+			compare(t, client, program(nil, "java", append(java, "-cp", path, class)...))
+		})
+	}
+}
+
+// java is how to start Java: soon, and as on any machine.
+var java = []string{"-XX:TieredStopAtLevel=1", "-Xmx512m", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8"}
+
+// library is programs for Java in a folder of testdata, with what they need.
+type library struct {
+	name string
+	once sync.Once
+	path string
+	err  error
+}
+
+var jvm = library{name: "jvm"}
+
+// compiled has Maven install what pom.xml pins, unless it has done so before, compiles the
+// programs with it, and others, and returns the class path of all.
+func (l *library) compiled(t *testing.T, others ...string) string {
+	t.Helper()
+	rig.Need(t, "maven with a JDK", rig.Program("mvn") != "" && rig.Program("javac") != "")
+	l.once.Do(func() { l.path, l.err = l.compile(t, others) })
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.path
+}
+
+func (l *library) compile(t *testing.T, others []string) (string, error) {
+	t.Helper()
+	folder := filepath.Join("testdata", l.name)
+	jars, err := rig.Jars(l.name, folder)
+	if err != nil {
+		return "", err
+	}
+	classes, err := os.MkdirTemp("", "kproxy-"+l.name+"-")
+	if err != nil {
+		return "", err
+	}
+	cleanup(func() error { return os.RemoveAll(classes) })
+	programs, err := filepath.Glob(filepath.Join(folder, "*.java"))
+	if err != nil {
+		return "", err
+	}
+	arguments := append([]string{"-proc:none", "-cp", jars, "-d", classes}, others...)
+	if output, failure, err := run(t, os.Environ(), "javac", append(arguments, programs...)...); err != nil {
+		t.Logf("compiling: %s%s", output, failure)
+		return "", err
+	}
+	return classes + ":" + jars, nil
+}
