@@ -13,7 +13,7 @@ import (
 // what TestJDBC has an older driver do, and what most programs that use it have between.
 func TestJVM(t *testing.T) {
 	t.Parallel()
-	for client, class := range map[string]string{"pgjdbc": "Work", "hikaricp": "Pool"} {
+	for client, class := range map[string]string{"pgjdbc": "Work", "hikaricp": "Pool", "hibernate": "Orm", "jooq": "Jooq"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			path := jvm.compiled(t, filepath.Join("testdata", "java", "Work.java"))
