@@ -3,6 +3,7 @@ package clients
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,6 +23,20 @@ func TestJVM(t *testing.T) {
 	}
 }
 
+// TestSpark has Spark read by JDBC.
+func TestSpark(t *testing.T) {
+	heavy(t)
+	t.Parallel()
+	path := spark.compiled(t, filepath.Join("testdata", "jvm", "Report.java"))
+	arguments := append([]string{"-Djava.io.tmpdir=" + t.TempDir(), "-cp", path}, java...)
+	// As Spark's own scripts start it.
+	for _, opened := range strings.Fields(`java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util
+		java.util.concurrent java.util.concurrent.atomic sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar`) {
+		arguments = append(arguments, "--add-opens=java.base/"+opened+"=ALL-UNNAMED")
+	}
+	compare(t, "spark", program(nil, "java", append(arguments, "-Xmx1g", "Spark")...))
+}
+
 // java is how to start Java: soon, and as on any machine.
 var java = []string{"-XX:TieredStopAtLevel=1", "-Xmx512m", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8"}
 
@@ -33,7 +48,7 @@ type library struct {
 	err  error
 }
 
-var jvm = library{name: "jvm"}
+var jvm, spark = library{name: "jvm"}, library{name: "spark"}
 
 // compiled has Maven install what pom.xml pins, unless it has done so before, compiles the
 // programs with it, and others, and returns the class path of all.
