@@ -113,8 +113,9 @@ pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
 
-bi: compiler postgres ## have Cube, Evidence, LibreOffice and R work through kproxy (npm fetches 800 MB the first time)
+bi: compiler postgres ## have Cube, Evidence, LibreOffice, R, Spark, Trino and Rust's clients work through kproxy (fetches 1.2 GB the first time)
 	$(GO) test ./integration/bi -count 1 -timeout 25m -v -bi.all $(ARGS)
+	$(GO) test ./integration/clients -count 1 -timeout 40m -v -run 'TestSpark$$|TestTrino$$|TestRust$$' -clients.all
 
 # A public set of persons with rows over time, which pip fetches with the package that has it.
 CDNOW := .cdnow/lifetimes/datasets/CDNOW_master.txt

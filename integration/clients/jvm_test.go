@@ -24,17 +24,24 @@ func TestJVM(t *testing.T) {
 }
 
 // TestSpark has Spark read by JDBC.
-func TestSpark(t *testing.T) {
+func TestSpark(t *testing.T) { opened(t, &spark, "Spark") }
+
+// TestTrino has Trino's connector work. Newer ones need a newer Java than Debian 12 has.
+func TestTrino(t *testing.T) { opened(t, &trino, "Trino") }
+
+// opened has a program work that reaches into Java's own packages.
+func opened(t *testing.T, l *library, class string) {
+	t.Helper()
 	heavy(t)
 	t.Parallel()
-	path := spark.compiled(t, filepath.Join("testdata", "jvm", "Report.java"))
+	path := l.compiled(t, filepath.Join("testdata", "jvm", "Report.java"))
 	arguments := append([]string{"-Djava.io.tmpdir=" + t.TempDir(), "-cp", path}, java...)
 	// As Spark's own scripts start it.
-	for _, opened := range strings.Fields(`java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util
+	for _, part := range strings.Fields(`java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util
 		java.util.concurrent java.util.concurrent.atomic sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar`) {
-		arguments = append(arguments, "--add-opens=java.base/"+opened+"=ALL-UNNAMED")
+		arguments = append(arguments, "--add-opens=java.base/"+part+"=ALL-UNNAMED")
 	}
-	compare(t, "spark", program(nil, "java", append(arguments, "-Xmx1g", "Spark")...))
+	compare(t, l.name, program(nil, "java", append(arguments, "-Xmx1g", class)...))
 }
 
 // java is how to start Java: soon, and as on any machine.
@@ -48,7 +55,7 @@ type library struct {
 	err  error
 }
 
-var jvm, spark = library{name: "jvm"}, library{name: "spark"}
+var jvm, spark, trino = library{name: "jvm"}, library{name: "spark"}, library{name: "trino"}
 
 // compiled has Maven install what pom.xml pins, unless it has done so before, compiles the
 // programs with it, and others, and returns the class path of all.
