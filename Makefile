@@ -37,7 +37,7 @@ MATRIX   := ./internal/pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewri
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi bi-usual cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -113,9 +113,12 @@ pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
 
-bi: compiler postgres ## have Cube, Evidence, LibreOffice, R and analysts' packages of Python work through kproxy (npm and pip fetch 1.3 GB the first time)
-	$(GO) test ./integration/bi -count 1 -timeout 25m -v -bi.all $(ARGS)
-	$(GO) test ./integration/clients -count 1 -timeout 25m -v -run 'TestAnalysts|TestDbt' -clients.all $(ARGS)
+bi: bi-usual ## have Superset, Cube, Evidence, LibreOffice, R, analysts' packages of Python, Spark, Trino and Rust's clients work through kproxy (fetches 3 GB the first time)
+	$(GO) test ./integration/bi -count 1 -timeout 25m -v -run TestSuperset -bi.all $(ARGS)
+	$(GO) test ./integration/clients -count 1 -timeout 60m -v -run 'TestAnalysts|TestDbt|TestSpark|TestTrino|TestRust' -clients.all $(ARGS)
+
+bi-usual: compiler postgres ## of bi, have Cube, Evidence, LibreOffice and R work (npm fetches 800 MB the first time)
+	$(GO) test ./integration/bi -count 1 -timeout 25m -v -skip TestSuperset -bi.all $(ARGS)
 
 # A public set of persons with rows over time, which pip fetches with the package that has it.
 CDNOW := .cdnow/lifetimes/datasets/CDNOW_master.txt

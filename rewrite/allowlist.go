@@ -19,10 +19,12 @@ var (
 	allowedTypes     = words(typesText)
 	// builtinFunctions are the others of pg_catalog, but for those that begin with pg_.
 	builtinFunctions = words(builtinsText)
-	// informationFunctions and informationTypes are those of schema
-	// information_schema that drivers use.
-	informationFunctions = words("_pg_expandarray")
-	informationTypes     = words("cardinal_number character_data sql_identifier time_stamp yes_or_no")
+	// informationFunctions and informationTypes are those of schema information_schema that
+	// drivers and tools use. The functions compute from their arguments.
+	// Others of that schema read pg_database or pg_index.
+	informationFunctions = words(`_pg_char_max_length _pg_datetime_precision _pg_expandarray _pg_numeric_precision
+		_pg_numeric_precision_radix _pg_numeric_scale`)
+	informationTypes = words("cardinal_number character_data sql_identifier time_stamp yes_or_no")
 	// temporaryVerbs begin those of them that pass for temporary tables.
 	temporaryVerbs = words("ANALYSE ANALYZE CREATE DELETE DROP INSERT TRUNCATE UPDATE")
 	// refusedVerbs begin the statements that never pass; see allowVerb.

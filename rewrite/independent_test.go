@@ -131,6 +131,9 @@ func inspect(sql string) (*found, error) {
 var ownFunctions = words(`may_show shows_bound usable_name table_is_visible type_is_visible to_class to_type class_name type_name type_names stand_in_oid
 	schema_oid database_oid setting key_definition key_index_definition`)
 
+// computing are the functions of information_schema that read nothing.
+var computing = words("_pg_expandarray _pg_char_max_length _pg_numeric_precision _pg_numeric_precision_radix _pg_numeric_scale _pg_datetime_precision")
+
 // helperFunctions are the helpers for analysts, which run with the session's rights.
 var helperFunctions = words("certain describe labels overlap possible tables")
 
@@ -151,7 +154,7 @@ func checkOutput(sql string) error {
 		}
 	}
 	for _, name := range f.functions {
-		if len(name) != 2 || name[0] != "pg_catalog" && strings.Join(name, ".") != "information_schema._pg_expandarray" &&
+		if len(name) != 2 || name[0] != "pg_catalog" && (name[0] != "information_schema" || !computing[name[1]]) &&
 			(name[0] != "kproxy_catalog" || !ownFunctions[name[1]]) && (name[0] != "kproxy" || !helperFunctions[name[1]]) {
 			return fmt.Errorf("the output calls %q", name)
 		}

@@ -13,19 +13,11 @@ import (
 // that its package-lock.json pins. npm installs them once, into the user's cache folder,
 // under the name and the lock's hash. The caller removes the copy.
 func Project(name, source string) (folder string, err error) {
-	lock, err := os.ReadFile(filepath.Join(source, "package-lock.json"))
+	modules, err := installed(name, source, []string{"package-lock.json", "package.json"},
+		// Scripts that would fetch what npm does not have are not run.
+		"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	if err != nil {
-		return "", fmt.Errorf("installing modules for %s: %w", name, err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("installing modules for %s: %w", name, err)
-	}
-	modules := filepath.Join(cache, "kproxy", fmt.Sprintf("%s-%.8x", name, sha256.Sum256(lock)))
-	if _, err := os.Stat(modules); errors.Is(err, os.ErrNotExist) {
-		if err := install(modules, source); err != nil {
-			return "", fmt.Errorf("installing modules for %s: %w", name, err)
-		}
+		return "", err
 	}
 	if folder, err = os.MkdirTemp(modules, "run-"); err != nil {
 		return "", fmt.Errorf("copying %s: %w", name, err)
@@ -40,9 +32,40 @@ func Project(name, source string) (folder string, err error) {
 	return folder, nil
 }
 
-// install has npm fill a folder, which is complete when it has its name. Scripts that
-// would fetch what npm does not have are not run.
-func install(folder, source string) (err error) {
+// Jars is where Java finds the libraries that the pom.xml of a folder pins: a class path.
+// Maven installs them once, into the user's cache folder, under the name and the pom's hash.
+func Jars(name, source string) (path string, err error) {
+	jars, err := installed(name, source, []string{"pom.xml"},
+		"mvn", "-B", "-q", "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=.")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(jars, "*"), nil
+}
+
+// installed is the folder in the user's cache, under the name and the hash of the first of
+// some files, that a command filled, started once in a folder that has only these files.
+func installed(name, source string, files []string, command ...string) (folder string, err error) {
+	lock, err := os.ReadFile(filepath.Join(source, files[0]))
+	if err != nil {
+		return "", fmt.Errorf("installing what %s needs: %w", name, err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("installing what %s needs: %w", name, err)
+	}
+	folder = filepath.Join(cache, "kproxy", fmt.Sprintf("%s-%.8x", name, sha256.Sum256(lock)))
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		return folder, nil
+	}
+	if err := install(folder, source, files, command); err != nil {
+		return "", fmt.Errorf("installing what %s needs: %w", name, err)
+	}
+	return folder, nil
+}
+
+// install has a command fill a folder, which is complete when it has its name.
+func install(folder, source string, files, command []string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return err
 	}
@@ -51,7 +74,7 @@ func install(folder, source string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	for _, name := range []string{"package.json", "package-lock.json"} {
+	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(source, name))
 		if err != nil {
 			return err
@@ -60,10 +83,10 @@ func install(folder, source string) (err error) {
 			return err
 		}
 	}
-	cmd := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = scratch
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, output)
+		return fmt.Errorf("%s: %w\n%s", command[0], err, output)
 	}
 	// Another process may have been faster.
 	if err := os.Rename(scratch, folder); err != nil && !errors.Is(err, os.ErrExist) {

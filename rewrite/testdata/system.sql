@@ -60,3 +60,8 @@ SELECT * FROM information_schema._pg_foreign_tables
 --! 42501 permission denied for table information_schema._pg_foreign_tables
 --! position: 15
 --! hint: Only published tables and those that the operator lists can be read.
+
+SELECT information_schema._pg_char_octet_length(25, 1), information_schema._pg_index_position(1, 2::int2)
+--! 42501 permission denied for function information_schema._pg_char_octet_length
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
