@@ -2,7 +2,6 @@ package clients
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +26,6 @@ type packages struct {
 }
 
 var orms, analysts, dbt = packages{name: "pip"}, packages{name: "pip_all"}, packages{name: "pip_dbt"}
-
-var all = flag.Bool("clients.all", false, "also run the tools that pip installs with hundreds of megabytes")
 
 // TestPackages has the tools work that pip installs and that people use with any database.
 func TestPackages(t *testing.T) {
@@ -98,14 +95,6 @@ func warehouse(t *testing.T, server *pgserver.Server, w way) []string {
 	return []string{
 		"WAREHOUSE_HOST=" + to.Host, fmt.Sprintf("WAREHOUSE_PORT=%d", to.Port), "WAREHOUSE_USER=" + to.User, "WAREHOUSE_PASSWORD=" + to.Password,
 		"WAREHOUSE_DATABASE=" + name, "RELEASE_SCHEMA=" + schema,
-	}
-}
-
-// heavy skips a test that takes a tool of hundreds of megabytes.
-func heavy(t *testing.T) {
-	t.Helper()
-	if !*all {
-		t.Skip("run it with make bi")
 	}
 }
 
