@@ -69,11 +69,19 @@ func (p *parameterTypes) learn(begin []byte) {
 	}
 }
 
-// refuse returns the refusal of a parameter's declared type, if any.
+// refuse returns the refusal of a parameter's declared type, if any. One of the database's own
+// types that the server has not told of is left to the server: sqlx, for one, looks up the
+// numbers of enumerations in pg_type. The server finds the type by where the parameter stands,
+// or says that it cannot.
 func (p *parameterTypes) refuse(m parseMessage) *refusal {
 	for types := m.types[2:]; len(types) >= 4; types = types[4:] {
 		oid := binary.BigEndian.Uint32(types)
-		if _, known := (*p)[oid]; !known && !slices.Contains(declarableTypes, oid) {
+		if _, known := (*p)[oid]; known || slices.Contains(declarableTypes, oid) {
+			continue
+		}
+		if oid >= firstUserType {
+			binary.BigEndian.PutUint32(types, 0)
+		} else {
 			return newRefusal(errParameterType{fmt.Errorf("a parameter is declared with type %d, which is not allowed here", oid)}, stateFeatureNotSupported)
 		}
 	}

@@ -18,11 +18,12 @@ import (
 var explainOptions = map[string]shape{
 	"analyze": boolean, "costs": boolean, "generic_plan": boolean,
 	"format":  word("text", "xml", "json", "yaml"),
-	"buffers": off, "memory": off, "settings": off, "summary": off, "timing": off, "verbose": off, "wal": off,
+	"buffers": off, "memory": off, "settings": off, "summary": off, "timing": off, "wal": off,
+	"verbose":   boolean, // and left out: sqlx asks for it, and goes without
 	"serialize": word("none"),
 }
 
-const explainHint = "ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off."
+const explainHint = "ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given; VERBOSE adds nothing. The others tell of kproxy's own names, or of what else the server does, and can only be off."
 
 // off takes what turns a boolean option off.
 func off(option *pg.DefElem) bool {
@@ -48,7 +49,7 @@ func (c *statements) explain(n *pg.ExplainStmt) error {
 	}
 	analyze := isOn(n.GetOptions(), "analyze")
 	// What is off anyway is not sent, as not every version of the server knows it.
-	n.Options = without(n.GetOptions(), offOnly)
+	n.Options = without(without(n.GetOptions(), offOnly), words("verbose"))
 	if analyze {
 		// TIMING and SUMMARY are on by default, and from PostgreSQL 18 on BUFFERS.
 		for _, name := range []string{"timing", "summary", "buffers"} {
@@ -87,7 +88,7 @@ func explainable(list []*pg.Node) error {
 	return options(list, explainOptions, "EXPLAIN", explainHint)
 }
 
-var offOnly = words("buffers memory settings summary timing verbose wal serialize")
+var offOnly = words("buffers memory settings summary timing wal serialize")
 
 func without(list []*pg.Node, names map[string]bool) []*pg.Node {
 	var kept []*pg.Node

@@ -131,7 +131,7 @@ EXPLAIN SELECT * FROM patients
 EXPLAIN (ANALYZE, COSTS OFF, BUFFERS, TIMING false, SUMMARY, FORMAT json) SELECT * FROM patients JOIN wards USING (ward)
 --! 42501 EXPLAIN option "buffers" is not allowed
 --! position: 30
---! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off.
+--! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given; VERBOSE adds nothing. The others tell of kproxy's own names, or of what else the server does, and can only be off.
 
 EXPLAIN ANALYZE WITH a AS (TABLE patients) SELECT FROM a
 --> EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) WITH a AS (SELECT * FROM kproxy_release_public.patients patients) SELECT FROM a

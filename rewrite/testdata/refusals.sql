@@ -440,14 +440,12 @@ COPY patients TO STDOUT (FREEZE)
 --! hint: The options of COPY TO are allowed.
 
 EXPLAIN VERBOSE SELECT * FROM patients
---! 42501 EXPLAIN option "verbose" is not allowed
---! position: 9
---! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off.
+--> EXPLAIN SELECT * FROM kproxy_release_public.patients patients
 
 EXPLAIN (SETTINGS) SELECT 1
 --! 42501 EXPLAIN option "settings" is not allowed
 --! position: 10
---! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off.
+--! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given; VERBOSE adds nothing. The others tell of kproxy's own names, or of what else the server does, and can only be off.
 
 EXPLAIN ANALYZE DELETE FROM patients
 --! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
