@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // Both ways lead to a database of this name, for a user of this name: the user of
 // kproxy is called as the reader role that all its sessions run as.
