@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 )
 
 // Project makes a copy of a folder of programs for Node.js in which they find the modules
@@ -35,6 +36,9 @@ func Project(name, source string) (folder string, err error) {
 // Jars is where Java finds the libraries that the pom.xml of a folder pins: a class path.
 // Maven installs them once, into the user's cache folder, under the name and the pom's hash.
 func Jars(name, source string) (path string, err error) {
+	// Several at once would write the same files of Maven's own repository.
+	maven.Lock()
+	defer maven.Unlock()
 	jars, err := installed(name, source, []string{"pom.xml"},
 		"mvn", "-B", "-q", "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=.")
 	if err != nil {
@@ -42,6 +46,8 @@ func Jars(name, source string) (path string, err error) {
 	}
 	return filepath.Join(jars, "*"), nil
 }
+
+var maven sync.Mutex
 
 // installed is the folder in the user's cache, under the name and the hash of the first of
 // some files, that a command filled, started once in a folder that has only these files.
