@@ -58,6 +58,7 @@ func informationStandIns() []StandIn {
 	standIns := []StandIn{
 		{
 			Of: Name{informationSchema, "schemata"}, From: CatalogSchema + ".pg_namespace AS c",
+			Filter: "c.nspname <> 'pg_toast'", // which no reader may use
 			Replace: map[string]string{
 				"catalog_name": CatalogSchema + ".database_name()", "schema_name": "c.nspname", "schema_owner": userName("c.nspowner"),
 			},

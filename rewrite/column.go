@@ -48,8 +48,14 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 // replaced.
 func (w *walker) target(n *pg.ResTarget, s *scope) error {
 	name, before := impliedName(n.GetVal()), w.replaced
+	procedure := w.isResult(n) && namesProcedure(n.GetVal(), s)
 	if err := w.children(n.ProtoReflect(), s); err != nil {
 		return err
+	}
+	if procedure {
+		if err := (expression{w, n.GetVal()}).procedure(); err != nil {
+			return err
+		}
 	}
 	if n.GetName() == "" && w.replaced != before {
 		n.Name = name

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -113,6 +114,17 @@ func checkTokens(sql string, tokens []token, o Options) error {
 	return limitDepth(tokens, o.MaxDepth)
 }
 
+// makesTemporaryTable reports whether CREATE is followed by TEMPORARY, perhaps after LOCAL, and
+// not by VIEW or SEQUENCE.
+func makesTemporaryTable(tokens []token) bool {
+	is := func(i int, kinds ...pg.Token) bool { return i < len(tokens) && slices.Contains(kinds, tokens[i].kind) }
+	at := 1
+	if is(at, pg.Token_LOCAL, pg.Token_GLOBAL) {
+		at++
+	}
+	return is(at, pg.Token_TEMP, pg.Token_TEMPORARY) && !is(at+1, pg.Token_VIEW, pg.Token_RECURSIVE, pg.Token_SEQUENCE)
+}
+
 // allowVerb looks at the first of a statement's tokens.
 func allowVerb(sql string, tokens []token, o Options) error {
 	t := tokens[0]
@@ -129,8 +141,7 @@ func allowVerb(sql string, tokens []token, o Options) error {
 		hint = "Temporary tables cannot be altered: make another, CREATE TEMPORARY TABLE ... AS SELECT."
 	case o.TemporaryTables && verb != "DO" && verb != "CALL":
 		hint = temporaryHint
-	case verb == "CREATE" && len(tokens) > 1 && strings.HasPrefix(word(tokens[1]), "TEMP"),
-		verb == "CREATE" && len(tokens) > 2 && strings.HasPrefix(word(tokens[2]), "TEMP"):
+	case verb == "CREATE" && makesTemporaryTable(tokens):
 		return refuseVerb("CREATE TEMPORARY TABLE", "Keep the result on the client's side; "+operatorMay).at(t.start)
 	}
 	return refuseVerb(verb, hint).at(t.start)

@@ -62,7 +62,11 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 	named, before := w.shown, w.replaced
 	last := names(n.GetTypeName().GetNames())
 	w.shown = isText(n.GetTypeName()) || isTextArray(n.GetTypeName()) || len(last) > 0 && (last[len(last)-1] == "name" || last[len(last)-1] == "bpchar")
+	procedure := w.shown && namesProcedure(n.GetArg(), s)
 	err := w.node(n.GetArg(), s)
+	if err == nil && procedure {
+		err = expression{w, n.GetArg()}.procedure()
+	}
 	w.shown = named
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (c *statements) text(sql string, tree *pg.ParseResult) error {
 
 // statement checks one top-level statement and rewrites it in place.
 func (c *statements) statement(n *pg.Node) (Effect, error) {
-	c.w.shown = true
+	c.w.shown, c.w.results = true, results(n)
 	if !leavesNothing(n) {
 		c.w.result.Traceless = false
 	}
@@ -157,6 +157,7 @@ func (w *walker) query(n *pg.Node, inside string) error {
 	if n.GetSelectStmt() == nil {
 		return refuseVerb(inside+" of anything but a query", "Only SELECT, VALUES and TABLE may stand there.")
 	}
+	w.results = results(n)
 	return w.node(n, nil)
 }
 

@@ -17,6 +17,9 @@ type walker struct {
 	// shown says whether the value that is visited ends up in the client's hands, or in a
 	// text; see object.go.
 	shown bool
+	// results are the result columns of the statement that may be replaced by their names; see
+	// procedurecolumn.go.
+	results []*pg.Node
 	// replaced counts the expressions that were replaced by others.
 	replaced int
 }

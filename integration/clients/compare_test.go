@@ -124,6 +124,7 @@ func compare(t *testing.T, name string, work worker) {
 	if *update {
 		writeDifferences(t, name, all)
 	}
+	record(t, name, len(reports[straight]), len(found))
 	t.Logf("%d steps, of which %d differ", len(reports[straight]), len(found))
 }
 

@@ -799,9 +799,9 @@ CREATE TABLE
 --! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
 
 SELECT 1; CREATE GLOBAL TEMP TABLE a (b int)
---! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
 --! position: 11
---! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
 
 SELECT 1, 2 INTO GLOBAL TEMP a
 --! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
@@ -837,3 +837,13 @@ SELECT * FROM ROWS FROM (current_schema(), generate_series(1, 2))
 --! 0A000 this function is not supported in ROWS FROM beside others
 --! position: 1
 --! hint: Call it by itself in FROM, or in the SELECT list.
+
+CREATE TEMP VIEW v AS SELECT 1
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE LOCAL TEMPORARY SEQUENCE s
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.

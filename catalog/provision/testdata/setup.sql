@@ -2075,7 +2075,7 @@ BEGIN
        'false',
        '{}', false, true),
       ('"information_schema"."schemata"', '"kproxy_catalog"."information_schema_schemata"', 'kproxy_catalog.pg_namespace AS c',
-       '',
+       'c.nspname <> ''pg_toast''',
        '{"catalog_name":"kproxy_catalog.database_name()","schema_name":"c.nspname","schema_owner":"pg_catalog.pg_get_userbyid(c.nspowner)"}', false, true),
       ('"information_schema"."tables"', '"kproxy_catalog"."information_schema_tables"', '',
        '',

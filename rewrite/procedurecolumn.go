@@ -1,0 +1,67 @@
+package rewrite
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+)
+
+// procedureColumns are the columns of system catalogs that name functions (of type regproc). The
+// stand-ins have them as oid, since a name that a client writes beside a regproc would be
+// looked up. They hold numbers of PostgreSQL's own functions alone, and 0 for others.
+var procedureColumns = map[string]map[string]bool{
+	`pg_catalog."pg_aggregate"`:   words("aggfnoid aggtransfn aggfinalfn aggcombinefn aggserialfn aggdeserialfn aggmtransfn aggminvtransfn aggmfinalfn"),
+	`pg_catalog."pg_am"`:          words("amhandler"),
+	`pg_catalog."pg_amproc"`:      words("amproc"),
+	`pg_catalog."pg_conversion"`:  words("conproc"),
+	`pg_catalog."pg_operator"`:    words("oprcode oprrest oprjoin"),
+	`pg_catalog."pg_proc"`:        words("prosupport"),
+	`pg_catalog."pg_range"`:       words("rngcanonical rngsubdiff"),
+	`pg_catalog."pg_ts_parser"`:   words("prsstart prstoken prsend prsheadline prslextype"),
+	`pg_catalog."pg_ts_template"`: words("tmplinit tmpllexize"),
+	`pg_catalog."pg_type"`:        words("typinput typoutput typreceive typsend typmodin typmodout typanalyze typsubscript"),
+}
+
+// namesProcedure reports whether a node that has not been visited is such a column.
+func namesProcedure(n *pg.Node, s *scope) bool {
+	fields := n.GetColumnRef().GetFields()
+	if len(fields) == 0 || s == nil {
+		return false
+	}
+	items := s.items
+	if len(fields) > 1 {
+		items = s.item(fields[len(fields)-2].GetString_().GetSval())
+	}
+	for _, i := range items {
+		if procedureColumns[i.standsFor][lastName(fields)] {
+			return true
+		}
+	}
+	return false
+}
+
+// isResult reports whether a column is one of the statement's results.
+func (w *walker) isResult(n *pg.ResTarget) bool {
+	return w.shown && slices.ContainsFunc(w.results, func(result *pg.Node) bool { return result.GetResTarget() == n })
+}
+
+// procedure replaces a visited column of that kind by the function's name, as regproc has it.
+func (e expression) procedure() error {
+	column := &pg.Node{Node: e.node.GetNode()}
+	if err := e.visibleObject("regproc", column); err != nil {
+		return err
+	}
+	name := &pg.Node{Node: e.node.GetNode()}
+	e.put(&pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{name, castNode("-", "text")}}}})
+	return nil
+}
+
+// results are the result columns of a statement's outermost query, where what they are does
+// not matter to another part of it.
+func results(query *pg.Node) []*pg.Node {
+	q := query.GetSelectStmt()
+	if q.GetOp() != pg.SetOperation_SETOP_NONE || len(q.GetDistinctClause())+len(q.GetGroupClause()) > 0 || q.GetIntoClause() != nil {
+		return nil
+	}
+	return q.GetTargetList()
+}
