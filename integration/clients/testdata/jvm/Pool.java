@@ -23,6 +23,7 @@ class Pool extends Report {
         c.setDataSourceProperties(properties());
         c.addDataSourceProperty("ApplicationName", "pooled");
         c.setMaximumPoolSize(size);
+        c.setConnectionTimeout(120_000);
         more.accept(c);
         return new HikariDataSource(c);
     }
@@ -44,7 +45,7 @@ class Pool extends Report {
         }
         configured();
         step("limit", () -> {
-            try (HikariDataSource pool = pool(2, c -> c.setConnectionTimeout(300)); Connection a = pool.getConnection(); Connection b = pool.getConnection()) {
+            try (HikariDataSource pool = pool(2, c -> c.setConnectionTimeout(10_000)); Connection a = pool.getConnection(); Connection b = pool.getConnection()) {
                 String seen = query(a, "SELECT count(*) FROM patients") + query(b, "SELECT count(*) FROM wards");
                 try (Connection c = pool.getConnection()) {
                     return seen + "a third one";
@@ -216,7 +217,7 @@ class Pool extends Report {
 
     static Object concurrent() throws Exception {
         var threads = Executors.newFixedThreadPool(6);
-        try (HikariDataSource pool = pool(3, c -> c.setConnectionTimeout(60_000))) {
+        try (HikariDataSource pool = pool(3, c -> { })) {
             List<Future<Long>> sums = new ArrayList<>();
             for (int thread = 0; thread < 6; thread++) {
                 int number = thread;
