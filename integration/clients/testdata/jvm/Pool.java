@@ -45,8 +45,7 @@ class Pool extends Report {
         }
         configured();
         step("limit", () -> {
-            try (HikariDataSource pool = pool(2, c -> { }); Connection a = pool.getConnection(); Connection b = pool.getConnection()) {
-                pool.setConnectionTimeout(300); // which opening the two may take longer than
+            try (HikariDataSource pool = pool(2, c -> c.setConnectionTimeout(10_000)); Connection a = pool.getConnection(); Connection b = pool.getConnection()) {
                 String seen = query(a, "SELECT count(*) FROM patients") + query(b, "SELECT count(*) FROM wards");
                 try (Connection c = pool.getConnection()) {
                     return seen + "a third one";
