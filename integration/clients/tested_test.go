@@ -194,7 +194,7 @@ func versionOf(t *testing.T, of string) string {
 		return pinned(filepath.Join(folder, "requirements.txt"), `(?m)^%s(?:\[\w+\])?==(\S+)`)
 	case "pom":
 		names = names[1:]
-		return pinned(filepath.Join(folder, "pom.xml"), `<artifactId>%s</artifactId><version>([0-9.]+)`)
+		return pinned(filepath.Join(folder, "pom.xml"), `<artifactId>%s</artifactId><version>([0-9.]*[0-9])`)
 	case "cargo":
 		names = names[1:]
 		return pinned(filepath.Join(folder, "Cargo.lock"), `name = "%s"\s*version = "([^"]+)"`)

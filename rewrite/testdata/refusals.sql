@@ -799,9 +799,9 @@ CREATE TABLE
 --! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
 
 SELECT 1; CREATE GLOBAL TEMP TABLE a (b int)
---! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
 --! position: 11
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
 
 SELECT 1, 2 INTO GLOBAL TEMP a
 --! 42501 kproxy publishes read-only views: SELECT INTO is not allowed

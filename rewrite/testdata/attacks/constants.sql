@@ -255,7 +255,7 @@ EXECUTE p
 -- refused 42
 EXPLAIN (FORMAT 'json') SELECT 1
 -- then
-EXPLAIN (FORMAT 'json', VERBOSE 'on') SELECT 1
+EXPLAIN (FORMAT 'json', SETTINGS 'on') SELECT 1
 
 -- refused 42
 SELECT * FROM xmltable('/a' PASSING '<a/>' COLUMNS b text PATH 'b')
