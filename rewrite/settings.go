@@ -37,7 +37,7 @@ var (
 		seq_page_cost`)
 	// readableSettings may only be shown. search_path is the client's own.
 	// pg_settings shows these and more: tools ask for them one by one, and none tells of rows.
-	readableSettings = words(`autovacuum block_size client_min_messages data_checksums
+	readableSettings = words(`autovacuum autovacuum_max_workers block_size client_min_messages data_checksums
 		default_table_access_method default_tablespace default_toast_compression default_transaction_read_only
 		fsync full_page_writes gin_fuzzy_search_limit hash_mem_multiplier hot_standby huge_pages in_hot_standby
 		integer_datetimes is_superuser jit_provider lc_collate lc_ctype lc_messages logical_decoding_work_mem
