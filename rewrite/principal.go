@@ -40,7 +40,7 @@ func namedBy(function string, i int) special {
 func listed(relation, name string, i int) special {
 	return func(e expression, f *pg.FuncCall) error {
 		at := i + len(f.GetArgs())
-		if at < 0 || isAnyone(f.Args[at]) {
+		if at < 0 || f.Args[at].GetNamedArgExpr() != nil || isAnyone(f.Args[at]) {
 			return nil // the database knows no such function
 		}
 		target, refusal := e.w.names.read("pg_catalog", relation)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/proto"
 )
 
 // procedureColumns are the columns of system catalogs that name functions (of type regproc). The
@@ -32,12 +33,8 @@ func namesProcedure(n *pg.Node, s *scope) bool {
 	if len(fields) > 1 {
 		items = s.item(fields[len(fields)-2].GetString_().GetSval())
 	}
-	for _, i := range items {
-		if procedureColumns[i.standsFor][lastName(fields)] {
-			return true
-		}
-	}
-	return false
+	// Whose it is among several items that may have such a column is not looked into.
+	return len(items) == 1 && !items[0].renamed && procedureColumns[items[0].standsFor][lastName(fields)]
 }
 
 // isResult reports whether a column is one of the statement's results.
@@ -51,8 +48,10 @@ func (e expression) procedure() error {
 	if err := e.visibleObject("regproc", column); err != nil {
 		return err
 	}
-	name := &pg.Node{Node: e.node.GetNode()}
-	e.put(&pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{name, castNode("-", "text")}}}})
+	name := &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{{Node: e.node.GetNode()}, castNode("-", "text")}}}}
+	// An outer join makes it NULL.
+	seen := &pg.Node{Node: &pg.Node_NullTest{NullTest: &pg.NullTest{Arg: proto.Clone(column).(*pg.Node), Nulltesttype: pg.NullTestType_IS_NOT_NULL}}}
+	e.put(caseNode(seen, name, nil))
 	return nil
 }
 
@@ -62,6 +61,13 @@ func results(query *pg.Node) []*pg.Node {
 	q := query.GetSelectStmt()
 	if q.GetOp() != pg.SetOperation_SETOP_NONE || len(q.GetDistinctClause())+len(q.GetGroupClause()) > 0 || q.GetIntoClause() != nil {
 		return nil
+	}
+	// Rows that are sorted by a result would be sorted by its name.
+	for _, by := range q.GetSortClause() {
+		switch value := by.GetSortBy().GetNode(); {
+		case len(value.GetColumnRef().GetFields()) == 1, value.GetAConst() != nil:
+			return nil
+		}
 	}
 	return q.GetTargetList()
 }

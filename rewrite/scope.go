@@ -30,6 +30,8 @@ type fromItem struct {
 	// all; see systemcolumn.go.
 	standsFor string
 	stored    bool
+	// renamed says that its alias gives names to columns.
+	renamed bool
 	// key is its primary key, where the server does not know one; see groupby.go.
 	key []string
 	// row is what is known of its rows; see rowOf. Nil is nothing.
@@ -258,7 +260,7 @@ func (w *walker) collect(node *pg.Node, s *scope) {
 
 func (s *scope) add(alias *pg.Alias, unaliased fromItem, row func() *composite) {
 	if alias != nil {
-		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor, stored: unaliased.stored, key: unaliased.key}
+		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor, stored: unaliased.stored, key: unaliased.key, renamed: len(alias.GetColnames()) > 0}
 	}
 	if unaliased.name != "" {
 		unaliased.row = row

@@ -132,10 +132,10 @@ SELECT '[1:1]={int}'::regtype[]
 --! hint: Write the array as a constant, or cast single values in the query.
 
 SELECT typreceive, t.typsend, typname FROM pg_type t ORDER BY typreceive, 3
---> SELECT COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typreceive::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) AS typreceive, COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT t.typsend::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) AS typsend, typname FROM kproxy_catalog.pg_type t ORDER BY typreceive, 3
+--> SELECT typreceive, t.typsend, typname FROM kproxy_catalog.pg_type t ORDER BY typreceive, 3
 
 SELECT oid, typname, typreceive FROM pg_catalog.pg_type WHERE (typreceive != 0 OR typsend != 0) AND typreceive::TEXT != 'array_recv' AND pg_type.typsend::name = 'x'
---> SELECT oid, typname, COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typreceive::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) AS typreceive FROM kproxy_catalog.pg_type pg_type WHERE (typreceive <> 0 OR typsend <> 0) AND COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typreceive::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text)::pg_catalog.text <> 'array_recv' AND COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT pg_type.typsend::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text)::pg_catalog.name = 'x'
+--> SELECT oid, typname, CASE WHEN typreceive IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typreceive::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END AS typreceive FROM kproxy_catalog.pg_type pg_type WHERE (typreceive <> 0 OR typsend <> 0) AND CASE WHEN typreceive IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typreceive::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END::pg_catalog.text <> 'array_recv' AND CASE WHEN pg_type.typsend IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT pg_type.typsend::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END::pg_catalog.name = 'x'
 
 SELECT DISTINCT typreceive FROM pg_type UNION SELECT oprcode FROM pg_operator
 --> SELECT DISTINCT typreceive FROM kproxy_catalog.pg_type pg_type UNION SELECT oprcode FROM kproxy_catalog.pg_operator pg_operator
@@ -147,7 +147,7 @@ SELECT p.proname, u.typreceive FROM (SELECT typreceive FROM pg_type) u JOIN pg_p
 --> SELECT p.proname, u.typreceive FROM (SELECT typreceive FROM kproxy_catalog.pg_type pg_type) u JOIN kproxy_catalog.pg_proc p ON p.oid = u.typreceive
 
 SELECT pg_catalog.pg_type.typinput FROM pg_catalog.pg_type
---> SELECT COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT pg_type.typinput::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) AS typinput FROM kproxy_catalog.pg_type pg_type
+--> SELECT CASE WHEN pg_type.typinput IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT pg_type.typinput::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END AS typinput FROM kproxy_catalog.pg_type pg_type
 
 SELECT 'x' || typreceive, typreceive::oid, typreceive::varchar(3), (SELECT typinput FROM pg_type LIMIT 1) FROM pg_type
 --> SELECT 'x' || typreceive, typreceive::pg_catalog.oid, typreceive::varchar(3), (SELECT typinput FROM kproxy_catalog.pg_type pg_type LIMIT 1) FROM kproxy_catalog.pg_type pg_type
@@ -156,4 +156,22 @@ SELECT v.typreceive::text, v.typreceive FROM (VALUES (1)) v (typreceive), pg_am
 --> SELECT v.typreceive::pg_catalog.text, v.typreceive FROM (VALUES (1)) v(typreceive), kproxy_catalog.pg_am pg_am
 
 COPY (SELECT typsend FROM pg_type) TO STDOUT
---> COPY (SELECT COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typsend::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) AS typsend FROM kproxy_catalog.pg_type pg_type) TO STDOUT
+--> COPY (SELECT CASE WHEN typsend IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT typsend::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END AS typsend FROM kproxy_catalog.pg_type pg_type) TO STDOUT
+
+SELECT oprcode FROM pg_operator ORDER BY oprcode LIMIT 3
+--> SELECT oprcode FROM kproxy_catalog.pg_operator pg_operator ORDER BY oprcode LIMIT 3
+
+SELECT oprcode FROM pg_operator o ORDER BY o.oprcode LIMIT 3
+--> SELECT CASE WHEN oprcode IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT oprcode::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END AS oprcode FROM kproxy_catalog.pg_operator o ORDER BY o.oprcode LIMIT 3
+
+SELECT amhandler FROM pg_am AS t (x, amhandler, y, z)
+--> SELECT amhandler FROM kproxy_catalog.pg_am t(x, amhandler, y, z)
+
+SELECT t.typinput, typinput FROM pg_type t LEFT JOIN pg_range r ON r.rngtypid = t.oid
+--> SELECT CASE WHEN t.typinput IS NOT NULL THEN COALESCE((SELECT kproxy_guard.oid::pg_catalog.regproc::pg_catalog.text FROM (SELECT t.typinput::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_proc kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0), '-'::pg_catalog.text) END AS typinput, typinput FROM kproxy_catalog.pg_type t LEFT JOIN kproxy_catalog.pg_range r ON r.rngtypid = t.oid
+
+SELECT pg_has_role(a => 'x', b => 'USAGE')
+--> SELECT pg_catalog.pg_has_role(a := 'x', b := 'USAGE')
+
+SELECT pg_get_serial_sequence('patients', pg_get_serial_sequence('patients', 'id'))
+--> SELECT NULL::pg_catalog.text AS pg_get_serial_sequence
