@@ -304,9 +304,9 @@ defaults
 listen clients
     bind 127.0.0.1:%d
     %s
-    server absent 127.0.0.1:%d check inter 50ms
+    server absent 127.0.0.1:1 check inter 50ms
     server present 127.0.0.1:%d inter 50ms %s
-`, before.port, options, must[int](t)(rig.FreePort()), w.port, manner)})
+`, before.port, options, w.port, manner)})
 	daemon(t, func() bool {
 		servers := statistics(folder)
 		state = servers["present"]
