@@ -88,7 +88,6 @@ end
 # A release that is made anew has other columns for a statement that is prepared: Active Record prepares it again.
 step('cleared') { connection.clear_cache!; Patient.where(visit: 3).pick(:title) }
 step('prepared elsewhere') { connection.raw_connection.exec('DEALLOCATE ALL'); Patient.where(visit: 4).pick(:title) }
-step('together') { (1..3).map { |i| Thread.new { ActiveRecord::Base.connection_pool.with_connection { Patient.where('visit > ?', i).count } } }.map(&:value) }
 step('reconnected') { connection.reconnect!; [connection.active?, Ward.count] }
 step('reset') { connection.reset!; Ward.count }
 step('advisory lock') { [connection.get_advisory_lock(7), connection.release_advisory_lock(7)] }
