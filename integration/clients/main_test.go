@@ -43,6 +43,7 @@ var site struct {
 	server      *pgserver.Server
 	dir         string
 	certificate string // a file: of kproxy and of the server
+	verifier    string // the secret of SCRAM by which kproxy knows the user
 	ways        [2]way
 	stops       []func() error // in the order of the starts
 	mu          sync.Mutex     // of stops, once tests run
@@ -200,13 +201,16 @@ func configure(ctx context.Context, program string) (string, error) {
 	}
 	secret := filepath.Join(site.dir, "password")
 	path := filepath.Join(site.dir, "kproxy.yaml")
+	site.verifier = strings.TrimSpace(string(made))
+	// Balancers connect from the second address, clients from the first.
 	text := fmt.Sprintf(`listen: %s
+proxy_protocol: {from: 127.0.0.2}
 tls: {cert_file: server.crt, key_file: server.key}
 users: [{name: %s, verifier: %s}]
 upstream:
   owner: {host: 127.0.0.1, port: %d, database: %s, user: %s, password_file: %s, sslmode: disable}
   reader: {user: %s, password_file: %s}
-%s`, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), user, strings.TrimSpace(string(made)), site.server.Port(), database, owner, secret, user, secret, tables)
+%s`, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), user, site.verifier, site.server.Port(), database, owner, secret, user, secret, tables)
 	return path, errors.Join(os.WriteFile(secret, []byte(password+"\n"), 0o600), os.WriteFile(path, []byte(text), 0o600))
 }
 

@@ -28,6 +28,13 @@ var clientsOf = []tested{
 	{"psql_encoding_*", "psql", "a script in LATIN1, WIN1252, KOI8R, SJIS, EUC_JP, GBK and UHC: names, texts, errors, plans, COPY, `\\encoding`", "psql system"},
 	{"libpq_*", "libpq 17 and 18", "from C's side: direct TLS, ALPN, TLS 1.2 and 1.3, protocol 3.0 to 3.2, single rows, chunks, pipelines, Close, encrypted cancel", "libpq 17 18"},
 	{"negotiation", "the startup message", "versions 3.0 to 3.9999 and unknown `_pq_.` options, as libpq 19 probes", ""},
+	{"pgbouncer_psql", "PgBouncer before kproxy", "session pooling: psql's script; pgx's work, as above", "run pgbouncer"},
+	{"pgbouncer_reset", "PgBouncer before kproxy", "`DISCARD ALL` between clients of one connection", "run pgbouncer"},
+	{"pgbouncer_leftovers", "PgBouncer before kproxy", "transaction pooling: what clients leave to others", "run pgbouncer"},
+	{"pgbouncer_exec", "PgBouncer before kproxy", "transaction pooling: pgx by `exec`", "run pgbouncer"},
+	{"pgbouncer_simple_protocol", "PgBouncer before kproxy", "transaction pooling: pgx by the simple protocol", "run pgbouncer"},
+	{"pgbouncer_secrets", "PgBouncer before kproxy", "secrets of SCRAM passed on, cancel", "run pgbouncer"},
+	{"haproxy_checks", "HAProxy before kproxy", "`tcp-check`, a check that asks for TLS, `pgsql-check`, a server that is not there; psql's script through it with TLS, with and without the PROXY protocol, as above", "haproxy"},
 	{"pgbench", "pgbench", "simple, extended, prepared; `-C`, several scripts, `-R`, pipelines, errors", "run pgbench"},
 	{"pgx_*", "pgx", "five execution modes: parameters, batches, pipelines, COPY, cancel by context, savepoints, types, a pool", "go github.com/jackc/pgx/v5"},
 	{"sql_pgx", "database/sql with pgx", "prepared statements, transactions, cancel by context, concurrent use", "go github.com/jackc/pgx/v5"},
@@ -54,6 +61,10 @@ var clientsOf = []tested{
 	{"streamlit", "Streamlit", "a page with `st.connection(\"sql\")`, its widgets, cache and session", "pins pip_all streamlit"},
 	{"notebook", "JupyterLab's notebooks by nbclient", "cells with SQLAlchemy, pandas and psycopg, exported to HTML", "pins pip_all jupyterlab nbclient"},
 	{"dbt", "dbt-postgres", "`debug`, `show`, tests and freshness of sources, `docs generate`; in another database, which imports the release: `build` twice with all kinds of models, snapshot and tests", "pins pip_dbt dbt-postgres dbt-core"},
+	{"ogr", "ogr2ogr, ogrinfo", "lists and structures of layers, `-where`, `-sql`, by number, OGR's own SQL, CSV, GeoJSON, PGDump", "run ogrinfo"},
+	{"php", "PDO and PHP's pgsql", "statements prepared by server and driver, scrolling, transactions, COPY, metadata, several results", "run php"},
+	{"active_record", "Active Record", "models, relations, `includes`, `find_each`, transactions, savepoints, prepared statements, the catalogs, the schema's dump, time limits", "debian ruby-activerecord"},
+	{"atlas", "Atlas (its Go module) with lib/pq", "inspection of a schema and of the realm, as SQL and HCL, differences, locks", "gomod atlas ariga.io/atlas"},
 	{"pgcli", "pgcli", "statements, backslash commands, completion", "debian pgcli"},
 	{"rpostgresql", "RPostgreSQL", "parameters, fetches by part, transactions, `dbReadTable`, the catalogs", "debian r-cran-rpostgresql"},
 	{"rodbc", "RODBC", "all types, `sqlFetch`, `sqlTables`, `sqlColumns`, `sqlTypeInfo`, transactions", "debian r-cran-rodbc"},
@@ -63,6 +74,8 @@ var clientsOf = []tested{
 	{"typeorm", "TypeORM", "connecting, entities, the query builder, transactions, what it asks the catalogs", "lock orm typeorm"},
 	{"drizzle", "Drizzle, drizzle-kit", "queries, relational queries, prepared ones, transactions; `drizzle-kit introspect`", "lock orm drizzle-orm drizzle-kit"},
 	{"builders", "Sequelize, Knex, Kysely", "queries, streams, transactions, descriptions of tables", "lock orm sequelize knex kysely"},
+	{"postgraphile", "PostGraphile with its filters", "the schema that it makes, connections, conditions, filters, ordering, offsets, `totalCount`", "lock schema postgraphile"},
+	{"prisma", "Prisma with adapter-pg", "`prisma generate`; queries, filters, JSON, cursors, aggregates, `groupBy`, enums, raw SQL, transactions", "lock schema prisma"},
 	{"tokio_postgres", "tokio-postgres with native-tls", "types, prepared and pipelined statements, portals, COPY, cancel, savepoints, notices", "cargo rust tokio-postgres"},
 	{"sqlx", "sqlx", "a pool, records, streams, `describe`, COPY, savepoints, a listener", "cargo rust sqlx"},
 	{"diesel", "Diesel over libpq", "queries that it builds and checks, joins, COPY, row by row, transactions", "cargo rust diesel"},
@@ -145,7 +158,7 @@ func (c tested) row(t *testing.T) string {
 	var versions, steps, differ []string
 	for _, file := range files {
 		o := outcome(t, strings.TrimSuffix(filepath.Base(file), ".json"))
-		if kind, _, _ := strings.Cut(c.version, " "); slices.Contains([]string{"go", "lock", "pins", "pom", "cargo"}, kind) && o.Version != versionOf(t, c.version) {
+		if kind, _, _ := strings.Cut(c.version, " "); slices.Contains([]string{"go", "gomod", "lock", "pins", "pom", "cargo"}, kind) && o.Version != versionOf(t, c.version) {
 			t.Errorf("%s was run in version %s, and is pinned at %s", c.names, o.Version, versionOf(t, c.version))
 		}
 		versions, steps, differ = append(versions, o.Version), append(steps, fmt.Sprint(o.Steps)), append(differ, fmt.Sprint(o.Differ))
@@ -182,10 +195,18 @@ func versionOf(t *testing.T, of string) string {
 		}
 		return strings.Join(versions, ", ")
 	}
-	folder := filepath.Join("testdata", names[0])
+	folder := ""
+	if len(names) > 0 {
+		folder = filepath.Join("testdata", names[0])
+	}
 	switch kind {
 	case "go":
 		return pinned("../../go.mod", `\s%s v(\S+)`)
+	case "gomod":
+		names = names[1:]
+		return pinned(filepath.Join(folder, "go.mod"), `\s%s v(\S+)`)
+	case "haproxy":
+		return numberOf(t, rig.Program("haproxy", "/usr/sbin/haproxy"), "-v")
 	case "lock":
 		names = names[1:]
 		return pinned(filepath.Join(folder, "package-lock.json"), `"node_modules/%s": \{\s*"version": "([^"]+)"`)
