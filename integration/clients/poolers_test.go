@@ -24,6 +24,7 @@ import (
 // kproxy: with passwords or secrets of SCRAM in its file of users, which it takes from clients
 // by SCRAM or by MD5.
 func TestPgBouncer(t *testing.T) {
+	heavy(t)
 	t.Parallel()
 	program := rig.Program("pgbouncer", "/usr/sbin/pgbouncer")
 	rig.Need(t, "pgbouncer", program != "")
@@ -244,6 +245,7 @@ func daemon(t *testing.T, ready func() bool, folder, program string, arguments .
 // and which tells kproxy the client's address or does not: TLS and channel binding reach
 // through it.
 func TestHAProxy(t *testing.T) {
+	heavy(t)
 	t.Parallel()
 	program := rig.Program("haproxy", "/usr/sbin/haproxy")
 	rig.Need(t, "haproxy", program != "")

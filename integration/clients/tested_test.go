@@ -152,8 +152,11 @@ func TestTable(t *testing.T) {
 func (c tested) row(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob(outcomePath(c.names))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s was never run (%v)", c.names, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		return "" // it was never run
 	}
 	var versions, steps, differ []string
 	for _, file := range files {
