@@ -64,8 +64,7 @@ func results(query *pg.Node) []*pg.Node {
 	}
 	// Rows that are sorted by a result would be sorted by its name.
 	for _, by := range q.GetSortClause() {
-		switch value := by.GetSortBy().GetNode(); {
-		case len(value.GetColumnRef().GetFields()) == 1, value.GetAConst() != nil:
+		if value := by.GetSortBy().GetNode(); len(value.GetColumnRef().GetFields()) == 1 || isConstant(value) {
 			return nil
 		}
 	}
