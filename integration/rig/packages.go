@@ -22,8 +22,8 @@ func Python() string {
 
 // Packages is a folder with the packages that a file of requirements pins with their hashes,
 // for the interpreter's PYTHONPATH. pip installs them once, into the user's cache folder,
-// under the name and the hash of what they depend on. It takes wheels alone: nothing is
-// compiled, and no package's code runs.
+// under the name and the hash of what they depend on. It takes wheels alone, unless the
+// file names a package that has none: no other package's code runs.
 func Packages(name, python, requirements string) (folder string, err error) {
 	defer func() {
 		if err != nil {
@@ -50,29 +50,16 @@ func Packages(name, python, requirements string) (folder string, err error) {
 	return folder, err
 }
 
-// fetch has pip fill a folder, which is complete when it has its name.
-func fetch(folder, python, requirements string) (err error) {
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return err
-	}
-	scratch, err := os.MkdirTemp(filepath.Dir(folder), "fetch-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	cmd := exec.Command(python, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:",
-		"--disable-pip-version-check", "--root-user-action", "ignore", "--target", scratch, "-r", requirements)
-	for _, setting := range os.Environ() {
-		if !strings.HasPrefix(setting, "PYTHONPATH=") {
-			cmd.Env = append(cmd.Env, setting)
+// fetch has pip fill a folder.
+func fetch(folder, python, requirements string) error {
+	return fill(folder, func(scratch string) (*exec.Cmd, error) {
+		cmd := exec.Command(python, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:",
+			"--disable-pip-version-check", "--root-user-action", "ignore", "--target", scratch, "-r", requirements)
+		for _, setting := range os.Environ() {
+			if !strings.HasPrefix(setting, "PYTHONPATH=") {
+				cmd.Env = append(cmd.Env, setting)
+			}
 		}
-	}
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("pip install: %w\n%s", err, output)
-	}
-	// Another process may have been faster.
-	if err := os.Rename(scratch, folder); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return nil
+		return cmd, nil
+	})
 }

@@ -70,8 +70,26 @@ func installed(name, source string, files []string, command ...string) (folder s
 	return folder, nil
 }
 
-// install has a command fill a folder, which is complete when it has its name.
-func install(folder, source string, files, command []string) (err error) {
+// install has a command fill a folder, which has some files before.
+func install(folder, source string, files, command []string) error {
+	return fill(folder, func(scratch string) (*exec.Cmd, error) {
+		for _, name := range files {
+			text, err := os.ReadFile(filepath.Join(source, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(scratch, name), text, 0o600)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Dir = scratch
+		return cmd, nil
+	})
+}
+
+// fill makes a folder of what a command leaves in a scratch one. It is complete when it has its name.
+func fill(folder string, by func(scratch string) (*exec.Cmd, error)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return err
 	}
@@ -80,19 +98,12 @@ func install(folder, source string, files, command []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(source, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(scratch, name), text, 0o600); err != nil {
-			return err
-		}
+	cmd, err := by(scratch)
+	if err != nil {
+		return err
 	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir = scratch
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", command[0], err, output)
+		return fmt.Errorf("%v: %w\n%s", cmd.Args, err, output)
 	}
 	// Another process may have been faster.
 	if err := os.Rename(scratch, folder); err != nil && !errors.Is(err, os.ErrExist) {
