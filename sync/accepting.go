@@ -89,8 +89,8 @@ func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Un
 // looked at: what has changed since then halts them again. They are published afresh, or
 // compared with their sources where their releases stay as they are. A guarded table whose
 // lineage would end waits for 'kproxy rebuild --new-lineage'.
-func Accept(ctx context.Context, conn *pgx.Conn, tables []Unaccepted) error {
-	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+func Accept(ctx context.Context, on beginner, tables []Unaccepted) error {
+	err := pgx.BeginFunc(ctx, on, func(tx pgx.Tx) error {
 		for _, u := range tables {
 			if err := accept.Save(ctx, tx, accept.KindTable, u.Table, u.now); err != nil {
 				return err

@@ -103,8 +103,8 @@ const FixPolicyRefused = "give this process the policy in force, or run 'kproxy 
 
 // AcceptPolicy puts a policy in force, unless it is already, and returns its number. Whoever
 // applies by another one can write no more.
-func AcceptPolicy(ctx context.Context, conn *pgx.Conn, p Policy) (number int64, err error) {
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+func AcceptPolicy(ctx context.Context, on beginner, p Policy) (number int64, err error) {
+	err = pgx.BeginFunc(ctx, on, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE kproxy_store.policy IN EXCLUSIVE MODE"); err != nil {
 			return err
 		}

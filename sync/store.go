@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -104,6 +105,11 @@ func columnNames(columns []storeColumn) []string {
 // definitions joins names and types.
 func definitions(columns []storeColumn) string {
 	return sqlList(columns, func(_ int, c storeColumn) string { return c.name + " " + c.sqlType })
+}
+
+// beginner is a connection, or a transaction within which another one is a savepoint.
+type beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
 // executor is a connection or a transaction.

@@ -165,26 +165,30 @@ func unfit(tables []catalog.Name, relations []catalog.Relation, problems []catal
 }
 
 // Accept records that the operator accepts a proposal, and returns the number of the policy in
-// force. It returns views.ErrMeanwhile, and accepts nothing, if a relation is to be shown again.
+// force. It accepts all or, with an error, nothing; views.ErrMeanwhile says that a relation is to be
+// shown again.
 func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if err := views.Accept(ctx, conn, p.Relations); err != nil {
-		return 0, err
-	}
-	number = p.InForce
-	if len(p.Policy) > 0 {
-		if number, err = ksync.AcceptPolicy(ctx, conn, p.policy); err != nil {
-			return 0, err
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
+		number = p.InForce
+		if len(p.Policy) > 0 {
+			if number, err = ksync.AcceptPolicy(ctx, tx, p.policy); err != nil {
+				return err
+			}
 		}
-	}
-	if err := check.AcceptFunctions(ctx, conn, p.Functions); err != nil {
-		return 0, err
-	}
-	return number, ksync.Accept(ctx, conn, p.Tables)
+		if err := views.Accept(ctx, tx, p.Relations); err != nil {
+			return err
+		}
+		if err := check.AcceptFunctions(ctx, tx, p.Functions); err != nil {
+			return err
+		}
+		return ksync.Accept(ctx, tx, p.Tables)
+	})
+	return number, err
 }
 
 // toAccept divides names into protected tables, readable relations and functions. A relation and a

@@ -81,9 +81,9 @@ func checkFunctions(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) 
 }
 
 // AcceptFunctions records that the operator accepts the functions as they were shown.
-func AcceptFunctions(ctx context.Context, conn *pgx.Conn, functions []UnacceptedFunction) error {
+func AcceptFunctions(ctx context.Context, on accept.Executor, functions []UnacceptedFunction) error {
 	for _, u := range functions {
-		if err := accept.Save(ctx, conn, kindFunction, u.Function, u.now); err != nil {
+		if err := accept.Save(ctx, on, kindFunction, u.Function, u.now); err != nil {
 			return err
 		}
 	}

@@ -66,19 +66,17 @@ func FindUnaccepted(ctx context.Context, conn *pgx.Conn, c *config.Config, names
 var ErrMeanwhile = errors.New("changed meanwhile: nothing was accepted")
 
 // Accept notes that the operator accepts the relations as they were shown. The next
-// look serves them so. It returns ErrMeanwhile, and accepts none, if one is to be shown again.
-func Accept(ctx context.Context, conn *pgx.Conn, relations []Unaccepted) error {
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		for _, r := range relations {
-			done, err := tx.Exec(ctx, `UPDATE kproxy_store.view SET accepted = $4, digest = ''
-				WHERE view_schema = $1 AND view_name = $2 AND accepted = $3`, r.Relation.Schema, r.Relation.Relation, r.was.String(), r.now.String())
-			if err != nil {
-				return fmt.Errorf("noting what is accepted as %s: %w", r.Relation, err)
-			}
-			if done.RowsAffected() == 0 {
-				return fmt.Errorf("relation %s %w", r.Relation, ErrMeanwhile)
-			}
+// look serves them so. It returns ErrMeanwhile if one is to be shown again.
+func Accept(ctx context.Context, tx pgx.Tx, relations []Unaccepted) error {
+	for _, r := range relations {
+		done, err := tx.Exec(ctx, `UPDATE kproxy_store.view SET accepted = $4, digest = ''
+			WHERE view_schema = $1 AND view_name = $2 AND accepted = $3`, r.Relation.Schema, r.Relation.Relation, r.was.String(), r.now.String())
+		if err != nil {
+			return fmt.Errorf("noting what is accepted as %s: %w", r.Relation, err)
 		}
-		return nil
-	})
+		if done.RowsAffected() == 0 {
+			return fmt.Errorf("relation %s %w", r.Relation, ErrMeanwhile)
+		}
+	}
+	return nil
 }
