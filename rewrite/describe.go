@@ -161,15 +161,23 @@ func guardComment(e expression, f *pg.FuncCall) error {
 // stand in a subquery of their own, where no name of the stand-in can capture
 // theirs; the first is an OID.
 func (e expression) guard(relation string, result *pg.Node, arguments []*pg.Node, condition *pg.Node) error {
+	typed := append([]*pg.Node{casted(arguments[0], "oid")}, arguments[1:]...)
+	found, err := e.find(relation, result, typed, condition)
+	if err != nil {
+		return err
+	}
+	e.put(found)
+	return nil
+}
+
+// find makes the subquery of guard, for arguments of any type.
+func (e expression) find(relation string, result *pg.Node, arguments []*pg.Node, condition *pg.Node) (*pg.Node, error) {
 	target, refusal := e.w.names.read("pg_catalog", relation)
 	if refusal != nil {
-		return refusal
+		return nil, refusal
 	}
 	inner := &pg.SelectStmt{}
 	for i, argument := range arguments {
-		if i == 0 {
-			argument = casted(argument, "oid")
-		}
 		inner.TargetList = append(inner.TargetList, targetNode(argumentName(i), argument))
 	}
 	computed := selectNode(inner)
@@ -178,12 +186,11 @@ func (e expression) guard(relation string, result *pg.Node, arguments []*pg.Node
 		// computed for every row of the catalog.
 		inner.LimitOffset, inner.LimitOption = integerNode(0), pg.LimitOption_LIMIT_OPTION_COUNT
 	}
-	e.put(subLinkNode(pg.SubLinkType_EXPR_SUBLINK, selectNode(&pg.SelectStmt{
+	return subLinkNode(pg.SubLinkType_EXPR_SUBLINK, selectNode(&pg.SelectStmt{
 		TargetList:  []*pg.Node{targetNode("", result)},
 		FromClause:  []*pg.Node{subqueryNode(computed, &pg.Alias{Aliasname: argumentAlias}), readNode(target, guardAlias)},
 		WhereClause: condition,
-	})))
-	return nil
+	})), nil
 }
 
 // simple says whether a value costs nothing to compute again.

@@ -18,6 +18,7 @@ var procedureColumns = map[string]map[string]bool{
 	`pg_catalog."pg_operator"`:    words("oprcode oprrest oprjoin"),
 	`pg_catalog."pg_proc"`:        words("prosupport"),
 	`pg_catalog."pg_range"`:       words("rngcanonical rngsubdiff"),
+	`pg_catalog."pg_transform"`:   words("trffromsql trftosql"),
 	`pg_catalog."pg_ts_parser"`:   words("prsstart prstoken prsend prsheadline prslextype"),
 	`pg_catalog."pg_ts_template"`: words("tmplinit tmpllexize"),
 	`pg_catalog."pg_type"`:        words("typinput typoutput typreceive typsend typmodin typmodout typanalyze typsubscript"),
