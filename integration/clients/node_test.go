@@ -71,21 +71,35 @@ type modules struct {
 	once   sync.Once
 	folder string
 	err    error
+	// report is the folder whose report.mjs they use, empty for their own.
+	report string
 }
 
-var node, orm, schemas = modules{name: "node"}, modules{name: "orm"}, modules{name: "schema"}
+var node, orm, schemas = modules{name: "node"}, modules{name: "orm"}, modules{name: "schema", report: "orm"}
 
 // install has npm install what package-lock.json pins, unless it has done so before, and
 // returns a folder with the programs and the modules.
 func (m *modules) install(t *testing.T) string {
 	t.Helper()
 	m.once.Do(func() {
-		if m.folder, m.err = rig.Project(m.name, filepath.Join("testdata", m.name)); m.err == nil {
-			cleanup(func() error { return os.RemoveAll(m.folder) })
+		if m.folder, m.err = rig.Project(m.name, filepath.Join("testdata", m.name)); m.err != nil {
+			return
+		}
+		cleanup(func() error { return os.RemoveAll(m.folder) })
+		if m.report != "" {
+			m.err = copyFile(filepath.Join("testdata", m.report, "report.mjs"), filepath.Join(m.folder, "report.mjs"))
 		}
 	})
 	if m.err != nil {
 		t.Fatal(m.err)
 	}
 	return m.folder
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
 }
