@@ -1,8 +1,6 @@
 package rewrite
 
 import (
-	"slices"
-
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"google.golang.org/protobuf/proto"
 )
@@ -38,9 +36,14 @@ func namesProcedure(n *pg.Node, s *scope) bool {
 	return len(items) == 1 && !items[0].renamed && procedureColumns[items[0].standsFor][lastName(fields)]
 }
 
-// isResult reports whether a column is one of the statement's results.
-func (w *walker) isResult(n *pg.ResTarget) bool {
-	return w.shown && slices.ContainsFunc(w.results, func(result *pg.Node) bool { return result.GetResTarget() == n })
+// namedProcedure reports whether any catalog has such a column.
+func namedProcedure(column string) bool {
+	for _, columns := range procedureColumns {
+		if columns[column] {
+			return true
+		}
+	}
+	return false
 }
 
 // procedure replaces a visited column of that kind by the function's name, as regproc has it.
@@ -56,9 +59,9 @@ func (e expression) procedure() error {
 	return nil
 }
 
-// results are the result columns of a statement's outermost query, where what they are does
-// not matter to another part of it.
-func results(query *pg.Node) []*pg.Node {
+// results are the result columns of a statement's outermost query that may be such columns, where
+// what they are does not matter to another part of it.
+func results(query *pg.Node) map[*pg.ResTarget]bool {
 	q := query.GetSelectStmt()
 	if q.GetOp() != pg.SetOperation_SETOP_NONE || len(q.GetDistinctClause())+len(q.GetGroupClause()) > 0 || q.GetIntoClause() != nil {
 		return nil
@@ -69,5 +72,14 @@ func results(query *pg.Node) []*pg.Node {
 			return nil
 		}
 	}
-	return q.GetTargetList()
+	var found map[*pg.ResTarget]bool
+	for _, n := range q.GetTargetList() {
+		if target := n.GetResTarget(); namedProcedure(lastName(target.GetVal().GetColumnRef().GetFields())) {
+			if found == nil {
+				found = make(map[*pg.ResTarget]bool)
+			}
+			found[target] = true
+		}
+	}
+	return found
 }

@@ -19,7 +19,7 @@ type walker struct {
 	shown bool
 	// results are the result columns of the statement that may be replaced by their names; see
 	// procedurecolumn.go.
-	results []*pg.Node
+	results map[*pg.ResTarget]bool
 	// replaced counts the expressions that were replaced by others.
 	replaced int
 }
