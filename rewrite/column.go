@@ -48,7 +48,7 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 // replaced.
 func (w *walker) target(n *pg.ResTarget, s *scope) error {
 	name, before := impliedName(n.GetVal()), w.replaced
-	procedure := w.shown && w.results[n] && namesProcedure(n.GetVal(), s)
+	procedure := w.results[n] && namesProcedure(n.GetVal(), s)
 	if err := w.children(n.ProtoReflect(), s); err != nil {
 		return err
 	}

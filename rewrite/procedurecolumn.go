@@ -63,7 +63,7 @@ func (e expression) procedure() error {
 // what they are does not matter to another part of it.
 func results(query *pg.Node) map[*pg.ResTarget]bool {
 	q := query.GetSelectStmt()
-	if q.GetOp() != pg.SetOperation_SETOP_NONE || len(q.GetDistinctClause())+len(q.GetGroupClause()) > 0 || q.GetIntoClause() != nil {
+	if len(q.GetDistinctClause())+len(q.GetGroupClause()) > 0 || q.GetIntoClause() != nil {
 		return nil
 	}
 	// Rows that are sorted by a result would be sorted by its name.

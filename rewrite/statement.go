@@ -154,10 +154,15 @@ func statementName(n *pg.Node) string {
 
 // query checks the query inside another statement.
 func (w *walker) query(n *pg.Node, inside string) error {
+	w.results = results(n)
+	return w.stored(n, inside)
+}
+
+// stored checks a query whose rows go into a table: columns keep their types.
+func (w *walker) stored(n *pg.Node, inside string) error {
 	if n.GetSelectStmt() == nil {
 		return refuseVerb(inside+" of anything but a query", "Only SELECT, VALUES and TABLE may stand there.")
 	}
-	w.results = results(n)
 	return w.node(n, nil)
 }
 

@@ -174,7 +174,7 @@ func (t *temporaryStatements) createTableAs(n *pg.CreateTableAsStmt) (Effect, er
 	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
 		return effect, t.w.execute(execute)
 	}
-	return effect, t.w.query(n.GetQuery(), "CREATE TABLE AS")
+	return effect, t.w.stored(n.GetQuery(), "CREATE TABLE AS")
 }
 
 func (t *temporaryStatements) into(n *pg.IntoClause) (Effect, error) {

@@ -175,3 +175,12 @@ SELECT pg_has_role(a => 'x', b => 'USAGE')
 
 SELECT pg_get_serial_sequence('patients', pg_get_serial_sequence('patients', 'id'))
 --> SELECT NULL::pg_catalog.text AS pg_get_serial_sequence
+
+SELECT DISTINCT typinput FROM pg_type
+--> SELECT DISTINCT typinput FROM kproxy_catalog.pg_type pg_type
+
+SELECT oprcode FROM pg_operator ORDER BY 1 LIMIT 3
+--> SELECT oprcode FROM kproxy_catalog.pg_operator pg_operator ORDER BY 1 LIMIT 3
+
+EXECUTE p (typinput::text)
+--> EXECUTE p(typinput::pg_catalog.text)

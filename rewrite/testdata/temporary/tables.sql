@@ -318,3 +318,9 @@ SELECT 1; COMMENT ON TABLE t IS 'x'
 --! 42501 kproxy publishes read-only views: COMMENT is not allowed
 --! position: 11
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
+
+SELECT typinput INTO TEMP named FROM pg_type
+--> SELECT typinput INTO TEMPORARY pg_temp.named FROM kproxy_catalog.pg_type pg_type
+
+CREATE TEMP TABLE named_as AS SELECT typinput FROM pg_type
+--> CREATE TEMPORARY TABLE pg_temp.named_as AS SELECT typinput FROM kproxy_catalog.pg_type pg_type
