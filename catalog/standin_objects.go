@@ -111,19 +111,20 @@ func classes() StandIn {
 			CatalogSchema + ".served_columns() served WHERE served.relation = c.oid), 0) ELSE c.relnatts END",
 		"relchecks": "CASE WHEN c.relchecks > 0 AND " + marked("c.oid") + " THEN (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint k" +
 			" WHERE k.conrelid = c.oid AND k.contype = 'c' AND NOT " + namesHidden("pg_constraint", "k.oid") + ") ELSE c.relchecks END",
-		"relhasindex":    has("relhasindex", "pg_index x", "x.indrelid = c.oid AND NOT "+namesHidden("pg_class", "x.indexrelid")),
-		"relhasrules":    has("relhasrules", "pg_rewrite r", "r.ev_class = c.oid AND (r.ev_type = '1' OR NOT "+namesUnserved("pg_rewrite", "r.oid")+")"),
-		"relhastriggers": has("relhastriggers", "pg_trigger t", "t.tgrelid = c.oid AND t.tgfoid < "+firstUserOID+" AND NOT "+namesHidden("pg_trigger", "t.oid")),
-		"relacl":         ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
-		"relfilenode":    "0::pg_catalog.oid",
-		"reltablespace":  "0::pg_catalog.oid",
-		"reltoastrelid":  "0::pg_catalog.oid",
-		"relpages":       "0",
-		"relallvisible":  "0",
-		"relallfrozen":   "0",
-		"reltuples":      "(-1)::real",
-		"relfrozenxid":   noTransaction,
-		"relminmxid":     noTransaction,
+		"relhasindex": has("relhasindex", "pg_index x", "x.indrelid = c.oid AND NOT "+namesHidden("pg_class", "x.indexrelid")),
+		"relhasrules": has("relhasrules", "pg_rewrite r", "r.ev_class = c.oid AND (r.ev_type = '1' OR NOT "+namesUnserved("pg_rewrite", "r.oid")+")"),
+		"relhastriggers": has("relhastriggers", "pg_trigger t", "t.tgrelid = c.oid AND t.tgfoid < "+firstUserOID+" AND "+noneOrReadable("t.tgconstrrelid")+
+			" AND NOT "+namesHidden("pg_trigger", "t.oid")),
+		"relacl":        ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
+		"relfilenode":   "0::pg_catalog.oid",
+		"reltablespace": "0::pg_catalog.oid",
+		"reltoastrelid": "0::pg_catalog.oid",
+		"relpages":      "0",
+		"relallvisible": "0",
+		"relallfrozen":  "0",
+		"reltuples":     "(-1)::real",
+		"relfrozenxid":  noTransaction,
+		"relminmxid":    noTransaction,
 	})
 }
 

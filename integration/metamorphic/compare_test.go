@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,17 @@ func (c *comparison) confirm(t *testing.T, suspects []observable) []difference {
 		}
 	}
 	return found
+}
+
+// reordered says whether the answers are the same bytes in another order.
+func (d difference) reordered() bool {
+	return slices.Equal(sortedBytes(normalize(d.observable, d.left)), sortedBytes(normalize(d.observable, d.right)))
+}
+
+func sortedBytes(answer []byte) []byte {
+	sorted := slices.Clone(answer)
+	slices.Sort(sorted)
+	return sorted
 }
 
 // String names the observable, the mutation and the two answers, where they begin to differ.

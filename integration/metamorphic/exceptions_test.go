@@ -29,7 +29,7 @@ var exceptions = []exception{
 	{
 		name: "session", reason: "a session has its own process, which began at its own time",
 		of:      regexp.MustCompile(`pg_stat_activity|pg_stat_get_activity|pg_stat_get_backend|pg_backend_pid`),
-		matches: regexp.MustCompile(`"\d{1,7}"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?(\+00)?`),
+		matches: regexp.MustCompile(`"\d{1,7}"|"pid\\?":\d+|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(\+00(:00)?)?`),
 	},
 	{
 		name: "made", reason: "cursors and prepared statements are listed with the time at which they were made",
