@@ -84,6 +84,9 @@ func parseReport(body []byte, in *charset.Charset) report {
 			r.routine = value
 		}
 	}
+	if hidden := deniedSchema.FindStringSubmatch(r.message); r.state == "42501" && hidden != nil {
+		r.state, r.message = "3F000", `schema "`+hidden[1]+`" does not exist`
+	}
 	if !keepsRoutine(r.state) || !isRoutine.MatchString(r.routine) {
 		r.routine = ""
 	}
@@ -107,6 +110,10 @@ var keepDetail = map[string]bool{"42703": true, "42P01": true, "42846": true}
 func keepsRoutine(state string) bool {
 	return strings.HasPrefix(state, "42") || strings.HasPrefix(state, "0A")
 }
+
+// deniedSchema matches the error of a name in a schema that the session may not use, such as
+// that of a text search configuration. Clients are told what an absent schema gives.
+var deniedSchema = regexp.MustCompile(`^permission denied for schema (.*)$`)
 
 // isRoutine matches names of functions in C.
 var isRoutine = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
