@@ -55,14 +55,16 @@ var exceptions = []exception{
 	},
 }
 
-// endless is of an answer that the time limit of statements ends. How many rows came before
+// endless says whether the time limit of statements ended an answer. How many rows came before
 // depends on how busy the machine is.
-const endless = "\x00C57014\x00Mcanceling statement due to statement timeout\x00"
+func endless(answer []byte) bool {
+	return bytes.Contains(answer, []byte("\x00C57014\x00Mcanceling statement due to statement timeout\x00"))
+}
 
 // normalize takes out of an answer what differs by nature, and with it the lengths that
 // depend on it.
 func normalize(o observable, answer []byte) []byte {
-	if bytes.Contains(answer, []byte(endless)) {
+	if endless(answer) {
 		return []byte("endless")
 	}
 	whole := o.whole()
