@@ -1,0 +1,87 @@
+// Package loss measures what classes lose by what is published of them, fast enough for methods
+// that compare many classes. It is metric.PublishedLoss for parts of a table.
+package loss
+
+import (
+	"context"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
+)
+
+// Scale is an attribute: its values by rank, and what a class loses by its lowest and highest.
+type Scale struct {
+	// Ranged says that the loss of a class is the distance of its ends. Else it is that of
+	// the lowest node of a hierarchy which holds both.
+	Ranged bool
+	// Size is how many ranks there are, with that of the values off the scale.
+	Size int32
+
+	off       int32 // the rank of values off the scale; Size without such
+	positions []float64
+	share     func(least, greatest float64) float64
+	shares    []float32 // by low*Size+high; nil where there are too many
+}
+
+// tabulated is the greatest number of ranks whose losses are kept in a table.
+const tabulated = 256
+
+// Scales are those of the attributes of a table, and Rows its ranks, by record and then by
+// attribute. They are unfinished once the context has ended.
+func Scales(ctx context.Context, t *anonymizer.Table) (scales []Scale, rows []int32) {
+	attributes := t.Attributes()
+	rows = make([]int32, t.Len()*len(attributes))
+	for a, attribute := range attributes {
+		ranked := ranking.Of(ctx, ranking.Positions(ctx, t, a))
+		for i, rank := range ranked.Ranks {
+			rows[i*len(attributes)+a] = rank
+		}
+		scales = append(scales, newScale(attribute.Hierarchy, ranked))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return scales, rows
+}
+
+func newScale(h hierarchy.Hierarchy, r ranking.Ranking) Scale {
+	kind := h.Kind()
+	s := Scale{
+		Ranged: kind == hierarchy.Numeric || kind == hierarchy.Date || kind == hierarchy.Ordered,
+		Size:   int32(len(r.Values)), off: int32(len(r.Values)), positions: r.Values,
+	}
+	if r.OffScale {
+		s.Size++
+	}
+	if len(r.Values) == 0 {
+		return s
+	}
+	s.share = hierarchy.Coverage(h, r.Values[0], r.Values[len(r.Values)-1])
+	if s.Size > tabulated {
+		return s
+	}
+	shares := make([]float32, s.Size*s.Size)
+	for low := range s.Size {
+		for high := low; high < s.Size; high++ {
+			shares[low*s.Size+high] = s.Of(low, high)
+		}
+	}
+	s.shares = shares
+	return s
+}
+
+// Of is the part of what could be known of a value that a class loses whose lowest and highest
+// ranks are given: 0 to 1. Values off the scale hide the attribute, whatever the others are.
+func (s *Scale) Of(low, high int32) float32 {
+	if s.shares != nil {
+		return s.shares[low*s.Size+high]
+	}
+	if high >= s.off {
+		return 1
+	}
+	return float32(s.share(s.positions[low], s.positions[high]))
+}
+
+// Hidden says whether the rank is that of values off the scale.
+func (s *Scale) Hidden(rank int32) bool { return rank == s.off }

@@ -1,0 +1,315 @@
+package lookahead
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/kproxy/kproxy/anonymizer/internal/loss"
+)
+
+const (
+	// mostRecords is how many records of a class decide how it is cut.
+	mostRecords = 512
+	// exactUnits is how many times the least size a class has at most of which the losses are
+	// exact.
+	exactUnits = 4
+	// parallelFloor is the least number of records whose two parts are divided at the same
+	// time. They share nothing, so the result is the same.
+	parallelFloor = 1 << 12
+	// mostTried is how many cuts are tried before a class counts as final.
+	mostTried = 24
+)
+
+// offer is a cut: of the records in the order of an attribute, the first ones up to a rank, or as
+// many as size, against the others.
+type offer struct {
+	loss      float64
+	attribute int
+	rank      int32
+	size      int // 0 = by rank
+}
+
+// cutter divides classes. Each goroutine has its own.
+type cutter struct {
+	*division
+	views  []view
+	flat   []int32 // by record and attribute, the counter that its rank has
+	all    []int32 // counters of the records by attribute and slot
+	lefts  []int32
+	order  []int32 // numbers of records in the order of an attribute
+	starts []int32
+	column []int32
+	offers []offer
+	spare  []int32
+	draws  map[int]draws // by the number of records
+	boxes  boxes
+}
+
+func newCutter(d *division) *cutter {
+	return &cutter{division: d, views: make([]view, len(d.scales)), draws: map[int]draws{}, boxes: newBoxes(len(d.scales))}
+}
+
+// divide divides a class to the end; its records are those from a place on.
+func (c *cutter) divide(ctx context.Context, from int, records []int32) {
+	if ctx.Err() != nil {
+		return
+	}
+	size := 0
+	if len(records) >= 2*c.k {
+		size = c.cut(records)
+	}
+	if size == 0 {
+		c.end(ctx, from, records)
+		return
+	}
+	lower, upper := records[:size], records[size:]
+	if len(records) < parallelFloor || runtime.GOMAXPROCS(0) == 1 {
+		c.divide(ctx, from, lower)
+		c.divide(ctx, from+size, upper)
+		return
+	}
+	var half sync.WaitGroup
+	half.Go(func() { newCutter(c.division).divide(ctx, from, lower) })
+	c.divide(ctx, from+size, upper)
+	half.Wait()
+}
+
+// cut brings the left part of the best cut to the front, and gives its size: 0 for none.
+func (c *cutter) cut(records []int32) int {
+	c.offers = c.offers[:0]
+	if len(records) >= exactUnits*c.k {
+		c.look(records[:min(len(records), mostRecords)], false)
+		c.offerExpected(len(records))
+	}
+	if len(c.offers) > 0 {
+		if size := c.take(records); size > 0 {
+			return size
+		}
+	}
+	if len(records) >= max(mostExact, exactUnits*c.k) {
+		return 0
+	}
+	c.offers = c.offers[:0]
+	c.look(records, true)
+	c.offerExact(records)
+	return c.take(records)
+}
+
+// mostExact is how many records a class has at most that is cut anywhere if it cannot be cut
+// between values.
+const mostExact = 1 << 12
+
+// look takes the views of some records.
+func (c *cutter) look(records []int32, exact bool) {
+	d, first := len(c.views), 0
+	c.flat = slices.Grow(c.flat[:0], len(records)*d)[:len(records)*d]
+	for a := range c.views {
+		v := &c.views[a]
+		c.column = c.column[:0]
+		for _, r := range records {
+			c.column = append(c.column, c.rows[int(r)*d+a])
+		}
+		v.take(&c.scales[a], first, c.column, exact)
+		for i, r := range records {
+			c.flat[i*d+a] = int32(first + v.slot(c.rows[int(r)*d+a]))
+		}
+		first += len(v.ranks)
+	}
+	c.all = append(c.all[:0], make([]int32, first)...)
+	c.lefts = append(c.lefts[:0], make([]int32, first)...)
+	for _, slot := range c.flat {
+		c.all[slot]++
+	}
+}
+
+// sort puts the numbers of the records that were looked at in the order of an attribute.
+func (c *cutter) sort(a int) {
+	v, d := &c.views[a], len(c.views)
+	n := len(c.flat) / d
+	c.starts = append(c.starts[:0], make([]int32, len(v.ranks)+1)...)
+	for slot := range v.ranks {
+		c.starts[slot+1] = c.starts[slot] + c.all[v.first+slot]
+	}
+	c.order = slices.Grow(c.order[:0], n)[:n]
+	for i := range n {
+		slot := c.flat[i*d+a] - int32(v.first)
+		c.order[c.starts[slot]] = int32(i)
+		c.starts[slot]++
+	}
+}
+
+// offerExpected offers the cuts between values of a class of so many records, for which those that
+// were looked at stand.
+func (c *cutter) offerExpected(total int) {
+	d := len(c.views)
+	n := len(c.flat) / d
+	draws := c.drawsOf(n)
+	least := max(1, c.k*n/total)
+	for a := range c.views {
+		v := &c.views[a]
+		if len(v.ranks) < 2 {
+			continue
+		}
+		c.sort(a)
+		clear(c.lefts)
+		step, taken := (len(v.ranks)+mostValues-1)/mostValues, 0
+		for slot, rank := range v.ranks[:len(v.ranks)-1] {
+			for to := int(c.starts[slot]); taken < to; taken++ {
+				i := int(c.order[taken])
+				for _, s := range c.flat[i*d : i*d+d] {
+					c.lefts[s]++
+				}
+			}
+			if taken < least || n-taken < least || slot%step != 0 {
+				continue
+			}
+			sum := 0.0
+			for b := range c.views {
+				w := &c.views[b]
+				to := w.first + len(w.ranks)
+				sum += w.expected(draws, c.lefts[w.first:to], c.all[w.first:to], taken, n)
+			}
+			c.offers = append(c.offers, offer{loss: sum, attribute: a, rank: rank})
+		}
+	}
+}
+
+// drawsOf is for n records, of which one and a half times the least size are drawn: about the
+// size of a class.
+func (c *cutter) drawsOf(n int) draws {
+	if known, ok := c.draws[n]; ok {
+		return known
+	}
+	made := newDraws(1.5*float64(c.k), n)
+	c.draws[n] = made
+	return made
+}
+
+// offerExact offers the cuts of a small class, between values and at multiples of the least size.
+func (c *cutter) offerExact(records []int32) {
+	d, n := len(c.views), len(records)
+	for a := range c.views {
+		v := &c.views[a]
+		if len(v.ranks) < 2 {
+			continue
+		}
+		c.sort(a)
+		c.boxes.sweep(c.scales, c.rows, records, c.order)
+		for size := c.k; size <= n-c.k; size++ {
+			before, after := c.flat[int(c.order[size-1])*d+a], c.flat[int(c.order[size])*d+a]
+			if before == after && size%c.k != 0 {
+				continue
+			}
+			c.offers = append(c.offers, offer{loss: c.boxes.loss(size), attribute: a, size: size})
+		}
+	}
+	if len(c.offers) == 0 { // all records are alike
+		c.offers = append(c.offers, offer{size: n / c.k / 2 * c.k})
+	}
+}
+
+// take makes the best of the offered cuts of which both parts satisfy the constraints.
+func (c *cutter) take(records []int32) int {
+	if c.sizeDecides && len(c.offers) > 0 {
+		best := slices.MinFunc(c.offers, func(x, y offer) int { return cmp.Compare(x.loss, y.loss) })
+		if size := c.separate(records, best); size >= c.k && len(records)-size >= c.k {
+			return size
+		}
+	}
+	slices.SortStableFunc(c.offers, func(x, y offer) int { return cmp.Compare(x.loss, y.loss) })
+	for _, o := range c.offers[:min(mostTried, len(c.offers))] {
+		size := c.separate(records, o)
+		if min(size, len(records)-size) >= c.k && c.satisfied(records[:size]) && c.satisfied(records[size:]) {
+			return size
+		}
+	}
+	return 0
+}
+
+// separate brings the left part of a cut to the front, and gives its size. The order among each
+// part is kept.
+func (c *cutter) separate(records []int32, o offer) int {
+	d := len(c.views)
+	rank := o.rank
+	onLine := 0 // records of the rank that go to the left
+	if o.size > 0 {
+		c.column = c.column[:0]
+		for _, r := range records {
+			c.column = append(c.column, c.rows[int(r)*d+o.attribute])
+		}
+		slices.Sort(c.column)
+		rank = c.column[o.size-1]
+		first, _ := slices.BinarySearch(c.column, rank)
+		onLine = o.size - first
+	} else {
+		onLine = len(records)
+	}
+	c.spare = c.spare[:0]
+	size := 0
+	for _, r := range records {
+		own := c.rows[int(r)*d+o.attribute]
+		left := own < rank
+		if own == rank && onLine > 0 {
+			left = true
+			onLine--
+		}
+		if left {
+			records[size] = r
+			size++
+		} else {
+			c.spare = append(c.spare, r)
+		}
+	}
+	copy(records[size:], c.spare)
+	return size
+}
+
+// boxes are what the first records of an order cover, and what the others do.
+type boxes struct {
+	low, high     []int32
+	before, after []float32 // what the first ones lose together, and those from there on
+}
+
+func newBoxes(attributes int) boxes {
+	return boxes{low: make([]int32, attributes), high: make([]int32, attributes)}
+}
+
+// sweep measures the parts of all cuts of an order.
+func (b *boxes) sweep(scales []loss.Scale, rows, records, order []int32) {
+	n := len(order)
+	b.before = slices.Grow(b.before[:0], n+1)[:n+1]
+	b.after = slices.Grow(b.after[:0], n+1)[:n+1]
+	b.before[0], b.after[n] = 0, 0
+	b.start(rows, records[order[0]])
+	for i := range n {
+		b.before[i+1] = b.include(scales, rows, records[order[i]])
+	}
+	b.start(rows, records[order[n-1]])
+	for i := n - 1; i >= 0; i-- {
+		b.after[i] = b.include(scales, rows, records[order[i]])
+	}
+}
+
+func (b *boxes) start(rows []int32, record int32) {
+	d := len(b.low)
+	copy(b.low, rows[int(record)*d:int(record)*d+d])
+	copy(b.high, b.low)
+}
+
+// include widens the box, and gives what it loses.
+func (b *boxes) include(scales []loss.Scale, rows []int32, record int32) float32 {
+	d, sum := len(b.low), float32(0)
+	for a, rank := range rows[int(record)*d : int(record)*d+d] {
+		b.low[a], b.high[a] = min(b.low[a], rank), max(b.high[a], rank)
+		sum += scales[a].Of(b.low[a], b.high[a])
+	}
+	return sum
+}
+
+// loss is that of a cut after the first records.
+func (b *boxes) loss(size int) float64 {
+	return float64(size)*float64(b.before[size]) + float64(len(b.before)-1-size)*float64(b.after[size])
+}
