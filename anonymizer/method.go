@@ -55,11 +55,24 @@ type Options struct {
 	// have a class. It is called by one goroutine at a time, with
 	// done never falling, and must be quick.
 	Progress func(done, total int)
+	// Effort is how much work a method does beyond what its classes need, for less loss.
+	// Methods without such work ignore it.
+	Effort Effort
 	// Suppression is the share of the records, 0 to 1, that a method which
 	// generalizes all records alike may withhold instead of generalizing further;
 	// other methods ignore it.
 	Suppression float64
 }
+
+// Effort is how long a method may look for classes that lose less.
+type Effort int
+
+// The efforts. The work depends on the table alone, so that the same seed gives the same release.
+const (
+	Fast Effort = iota // one look at each class
+	Good               // classes are improved by moving records between them, for some ten times as long
+	Best               // several ways to cut are followed to the end, and more is moved, for some hundred times as long
+)
 
 // Method is an algorithm that anonymizes a table.
 type Method interface {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/internal/loss"
 )
 
@@ -58,7 +59,10 @@ func (c *cutter) divide(ctx context.Context, from int, records []int32) {
 		return
 	}
 	size := 0
-	if len(records) >= 2*c.k {
+	if c.options.Effort == anonymizer.Best {
+		size = c.pilot(ctx, records)
+	}
+	if size == 0 && len(records) >= 2*c.k {
 		size = c.cut(records)
 	}
 	if size == 0 {
@@ -79,23 +83,40 @@ func (c *cutter) divide(ctx context.Context, from int, records []int32) {
 
 // cut brings the left part of the best cut to the front, and gives its size: 0 for none.
 func (c *cutter) cut(records []int32) int {
+	if c.offerBetween(records) {
+		if size := c.take(records); size > 0 {
+			return size
+		}
+	}
+	if c.offerAnywhere(records) {
+		return c.take(records)
+	}
+	return 0
+}
+
+// offer offers cuts of the kind that suits the class.
+func (c *cutter) offer(records []int32) bool {
+	return c.offerBetween(records) || c.offerAnywhere(records)
+}
+
+// offerBetween offers cuts of a large class between values.
+func (c *cutter) offerBetween(records []int32) bool {
 	c.offers = c.offers[:0]
 	if len(records) >= exactUnits*c.k {
 		c.look(records[:min(len(records), mostRecords)], false)
 		c.offerExpected(len(records))
 	}
-	if len(c.offers) > 0 {
-		if size := c.take(records); size > 0 {
-			return size
-		}
-	}
-	if len(records) >= max(mostExact, exactUnits*c.k) {
-		return 0
-	}
+	return len(c.offers) > 0
+}
+
+// offerAnywhere offers cuts of a small class, or of one that cannot be cut between values.
+func (c *cutter) offerAnywhere(records []int32) bool {
 	c.offers = c.offers[:0]
-	c.look(records, true)
-	c.offerExact(records)
-	return c.take(records)
+	if len(records) < max(mostExact, exactUnits*c.k) {
+		c.look(records, true)
+		c.offerExact(records)
+	}
+	return len(c.offers) > 0
 }
 
 // mostExact is how many records a class has at most that is cut anywhere if it cannot be cut
@@ -113,8 +134,8 @@ func (c *cutter) look(records []int32, exact bool) {
 			c.column = append(c.column, c.rows[int(r)*d+a])
 		}
 		v.take(&c.scales[a], first, c.column, exact)
-		for i, r := range records {
-			c.flat[i*d+a] = int32(first + v.slot(c.rows[int(r)*d+a]))
+		for i, slot := range c.column {
+			c.flat[i*d+a] = int32(first) + slot
 		}
 		first += len(v.ranks)
 	}
@@ -297,6 +318,13 @@ func (b *boxes) start(rows []int32, record int32) {
 	d := len(b.low)
 	copy(b.low, rows[int(record)*d:int(record)*d+d])
 	copy(b.high, b.low)
+}
+
+func (b *boxes) widen(rows []int32, record int32) {
+	d := len(b.low)
+	for a, rank := range rows[int(record)*d : int(record)*d+d] {
+		b.low[a], b.high[a] = min(b.low[a], rank), max(b.high[a], rank)
+	}
 }
 
 // include widens the box, and gives what it loses.

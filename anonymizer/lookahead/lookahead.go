@@ -54,7 +54,11 @@ func (Partition) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.C
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &anonymizer.Release{Classes: d.classes()}, nil
+	classes := d.improve(ctx, d.classes())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &anonymizer.Release{Classes: classes}, nil
 }
 
 // division is the state of a run. Classes are neighbors in records.

@@ -23,6 +23,8 @@ type view struct {
 	gaps  []float64
 	nodes []node
 	root  float64
+	// slots are the places of ranks among those of the view, where few others are between.
+	slots []int32
 }
 
 // node holds the ranks from the first to before the last; a class which it holds loses as much less
@@ -32,29 +34,73 @@ type node struct {
 	drop     float64
 }
 
-// take makes v the view of records; ranks are theirs, in any order, and are sorted.
+// take makes v the view of records. Ranks are theirs, in any order, and become the places of
+// these ranks in the view.
 func (v *view) take(scale *loss.Scale, first int, ranks []int32, exact bool) {
 	v.scale, v.first = scale, first
-	slices.Sort(ranks)
-	v.ranks = append(v.ranks[:0], slices.Compact(ranks)...)
+	counted := int(scale.Size) <= sparse*len(ranks)
+	if counted {
+		v.count(ranks)
+	} else {
+		v.ranks = append(v.ranks[:0], ranks...)
+		slices.Sort(v.ranks)
+		v.ranks = slices.Compact(v.ranks)
+	}
 	v.shown = len(v.ranks)
 	if scale.Hidden(v.ranks[v.shown-1]) {
 		v.shown--
 	}
-	v.gaps, v.nodes = v.gaps[:0], v.nodes[:0]
-	if exact {
-		return
-	}
-	if scale.Ranged {
+	if scale.Ranged && !exact {
 		v.thin()
+	}
+	v.place(ranks, counted)
+	v.gaps, v.nodes = v.gaps[:0], v.nodes[:0]
+	switch {
+	case exact || v.shown == 0:
+	case scale.Ranged:
 		for i := 1; i < v.shown; i++ {
 			v.gaps = append(v.gaps, float64(scale.Of(v.ranks[i-1], v.ranks[i])))
 		}
-		return
-	}
-	if v.shown > 0 {
+	default:
 		v.root = float64(scale.Of(v.ranks[0], v.ranks[v.shown-1]))
 		v.grow(0, v.shown, v.root)
+	}
+}
+
+// sparse is how many times as many ranks as records a scale has at most whose ranks are counted.
+// Others are sorted.
+const sparse = 4
+
+func (v *view) count(ranks []int32) {
+	v.slots = append(v.slots[:0], make([]int32, v.scale.Size)...)
+	for _, rank := range ranks {
+		v.slots[rank] = 1
+	}
+	v.ranks = v.ranks[:0]
+	for rank, there := range v.slots {
+		if there != 0 {
+			v.ranks = append(v.ranks, int32(rank))
+		}
+	}
+}
+
+// place replaces ranks by their places.
+func (v *view) place(ranks []int32, counted bool) {
+	if !counted {
+		for i, rank := range ranks {
+			at, _ := slices.BinarySearch(v.ranks, rank)
+			ranks[i] = int32(at)
+		}
+		return
+	}
+	from := int32(0)
+	for place, rank := range v.ranks {
+		for ; from <= rank; from++ {
+			v.slots[from] = int32(place)
+		}
+	}
+	for i, rank := range ranks {
+		ranks[i] = v.slots[rank]
 	}
 }
 
@@ -94,12 +140,6 @@ func (v *view) grow(from, to int, own float64) {
 		}
 		start = end
 	}
-}
-
-// slot is the place of a rank among those of the view.
-func (v *view) slot(rank int32) int {
-	at, _ := slices.BinarySearch(v.ranks, rank)
-	return at
 }
 
 // draws gives by how many records of so many a value is held, the chance that some drawn

@@ -1,0 +1,109 @@
+package lookahead
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+const (
+	// mostPiloted is how many records a class has at most of which several cuts are followed to
+	// the end.
+	mostPiloted = 1 << 15
+	// cutsPiloted is how many cuts along each attribute are.
+	cutsPiloted = 2
+	// parallelPilots is the least number of records whose cuts are followed at the same time.
+	parallelPilots = 1 << 11
+)
+
+// pilot chooses among the best cuts along each attribute the one after which the greedy division
+// of both parts loses least (the pilot method of Duin and Voss 1999), and gives the size of the left
+// part: 0 where there is nothing to choose.
+func (c *cutter) pilot(ctx context.Context, records []int32) int {
+	if len(records) > mostPiloted || len(records) < 3*c.k || !c.offer(records) {
+		return 0
+	}
+	offers := c.choice()
+	if len(offers) < 2 {
+		return 0
+	}
+	losses := make([]float64, len(offers))
+	follow := func(c *cutter, i int) { losses[i] = c.follow(ctx, records, offers[i]) }
+	if len(records) < parallelPilots {
+		for i := range offers {
+			follow(c, i)
+		}
+	} else {
+		next := make(chan int, len(offers))
+		for i := range offers {
+			next <- i
+		}
+		close(next)
+		var workers sync.WaitGroup
+		for range min(runtime.GOMAXPROCS(0), len(offers)) {
+			workers.Go(func() {
+				own := newCutter(c.division)
+				for i := range next {
+					follow(own, i)
+				}
+			})
+		}
+		workers.Wait()
+	}
+	c.offers = append(c.offers[:0], offers[slices.Index(losses, slices.Min(losses))])
+	return c.take(records)
+}
+
+// choice are the best of the offers along each attribute.
+func (c *cutter) choice() []offer {
+	slices.SortStableFunc(c.offers, func(x, y offer) int { return cmp.Compare(x.loss, y.loss) })
+	var some []offer
+	taken := make([]int, len(c.views))
+	for _, o := range c.offers {
+		if taken[o.attribute] < cutsPiloted {
+			taken[o.attribute]++
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// follow is the loss of a cut after which both parts are divided greedily, infinite if it is not
+// possible.
+func (c *cutter) follow(ctx context.Context, records []int32, o offer) float64 {
+	own := slices.Clone(records)
+	c.offers = append(c.offers[:0], o)
+	size := c.take(own)
+	if size == 0 {
+		return impossible
+	}
+	return c.greedy(ctx, own[:size]) + c.greedy(ctx, own[size:])
+}
+
+const impossible = 1e300
+
+// greedy is the loss of a class after it is divided greedily.
+func (c *cutter) greedy(ctx context.Context, records []int32) float64 {
+	size := 0
+	if len(records) >= 2*c.k && ctx.Err() == nil {
+		size = c.cut(records)
+	}
+	if size == 0 {
+		return float64(len(records)) * c.lossOf(records)
+	}
+	return c.greedy(ctx, records[:size]) + c.greedy(ctx, records[size:])
+}
+
+// lossOf is what each record of a class loses, the sum over all attributes.
+func (c *cutter) lossOf(records []int32) (sum float64) {
+	c.boxes.start(c.rows, records[0])
+	for _, r := range records {
+		c.boxes.widen(c.rows, r)
+	}
+	for a := range c.scales {
+		sum += float64(c.scales[a].Of(c.boxes.low[a], c.boxes.high[a]))
+	}
+	return sum
+}
