@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/agglomerative"
 	"github.com/kproxy/kproxy/anonymizer/hilbert"
+	"github.com/kproxy/kproxy/anonymizer/lookahead"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/recoding"
 	"github.com/kproxy/kproxy/anonymizer/seeded"
@@ -17,6 +18,7 @@ import (
 // all holds every method, the recommended one first.
 var all = []anonymizer.Method{
 	partition.RoundedPartition{},
+	lookahead.Partition{},
 	partition.Mondrian{},
 	partition.Mondrian{Relaxed: true},
 	agglomerative.BottomUp{},
@@ -33,7 +35,7 @@ var all = []anonymizer.Method{
 }
 
 // ofPersons is how many of them divide persons of several tables as well.
-const ofPersons = 6
+const ofPersons = 7
 
 // Names lists the names of all methods, the recommended one first.
 func Names() []string { return named(all) }

@@ -187,26 +187,3 @@ func TestShuffle(t *testing.T) {
 		}
 	}
 }
-
-// TestNumberingGrows meets small whole numbers, which take no slots, before all
-// others.
-func TestNumberingGrows(t *testing.T) {
-	t.Parallel()
-	n := newNumbering()
-	want := map[float64]int32{}
-	for i := range 3000 {
-		value := float64(i)
-		if i >= 1000 {
-			value += 0.5
-		}
-		want[value] = n.number(value)
-	}
-	for value, number := range want {
-		if got := n.number(value); got != number || n.values[number] != value {
-			t.Fatalf("%v has number %d, then %d", value, number, got)
-		}
-	}
-	if len(n.values) != 3000 {
-		t.Errorf("%d different values, 3000 expected", len(n.values))
-	}
-}

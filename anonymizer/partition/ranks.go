@@ -3,11 +3,11 @@ package partition
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
 	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
 // rankedColumn is one attribute in a form made for cutting: dense ranks in
@@ -34,16 +34,16 @@ const contextStride = 1 << 16
 
 // rankColumn ranks cells by their positions. Numbering the different cells by a
 // hash table and sorting only these takes a fraction of the time of sorting all;
-// where there are more than fewValues of them, all are sorted by radix. What it
+// where there are more than ranking.FewValues of them, all are sorted by radix. What it
 // gives is unfinished once the context has ended. The ranks go into numbers, which
 // is as long as cells.
 func rankColumn(ctx context.Context, cells []hierarchy.Cell, position func(hierarchy.Cell) float64, numbers []int32) rankedColumn {
-	different, missing := newNumbering(), false
+	different, missing := ranking.NewNumbering(), false
 	for i, c := range cells {
 		if i%contextStride == 0 && ctx.Err() != nil {
 			return rankedColumn{ranks: numbers}
 		}
-		if known := different.smallNumber(c); known >= 0 {
+		if known := different.Small(c); known >= 0 {
 			numbers[i] = known
 			continue
 		}
@@ -51,13 +51,13 @@ func rankColumn(ctx context.Context, cells []hierarchy.Cell, position func(hiera
 			numbers[i], missing = offScaleNumber, true
 			continue
 		}
-		numbers[i] = different.number(c)
-		if len(different.values) > fewValues {
+		numbers[i] = different.Number(c)
+		if len(different.Values) > ranking.FewValues {
 			return rankByRadix(ctx, cells, numbers, position)
 		}
 	}
 	c := rankedColumn{ranks: numbers}
-	rankOf := c.rankValues(different.values, position)
+	rankOf := c.rankValues(different.Values, position)
 	offScale := int32(len(c.axis))
 	for i, number := range numbers {
 		if number != offScaleNumber {
@@ -114,82 +114,4 @@ func (c *rankedColumn) scale(offScale bool) {
 	if offScale {
 		c.axis = append(c.axis, offScaleAxis)
 	}
-}
-
-// fewValues is the number of different values up to which a numbering is used:
-// its table stays within a core's own cache.
-const fewValues = 1 << 16
-
-// numbering numbers floats from 0 in the order of their first appearance, by
-// open addressing. Values of equal comparison have equal numbers; NaN must not
-// come in.
-type numbering struct {
-	values []float64
-	// small holds 1 + number of the whole numbers from 0 on, 0 = new: codes,
-	// ages and the like need no search.
-	small [1 << 10]int32
-	slots []int32 // 1 + number of the value there, 0 = free; a power of two
-	shift int     // 64 - log2(len(slots))
-}
-
-func newNumbering() *numbering { return &numbering{slots: make([]int32, 1<<8), shift: 64 - 8} }
-
-// smallNumber is the number of a small whole number that was met before, else -1.
-func (t *numbering) smallNumber(value float64) int32 {
-	if whole := int(value); uint(whole) < uint(len(t.small)) && float64(whole) == value {
-		return t.small[whole] - 1
-	}
-	return -1
-}
-
-func (t *numbering) number(value float64) int32 {
-	if whole := int(value); uint(whole) < uint(len(t.small)) && float64(whole) == value {
-		if t.small[whole] == 0 {
-			t.values = append(t.values, value)
-			t.small[whole] = int32(len(t.values))
-		}
-		return t.small[whole] - 1
-	}
-	for at := t.slot(value); ; at = (at + 1) & (len(t.slots) - 1) {
-		known := t.slots[at]
-		if known == 0 {
-			return t.add(at, value)
-		}
-		if t.values[known-1] == value {
-			return known - 1
-		}
-	}
-}
-
-// factor is another one in each process, so that a table's owner cannot choose
-// values that collide. It never reaches the result: numbers follow the order of
-// first appearance.
-var factor = maphash.String(maphash.MakeSeed(), "factor") | 1
-
-// slot is where the search for a value begins: multiplicative hashing (Knuth,
-// volume 3, 6.4). The low bits, in which whole numbers are all alike, are folded
-// with the high ones first.
-func (t *numbering) slot(value float64) int {
-	bits := math.Float64bits(value)
-	return int((bits ^ bits>>32) * factor >> t.shift)
-}
-
-func (t *numbering) add(at int, value float64) int32 {
-	t.values = append(t.values, value)
-	t.slots[at] = int32(len(t.values))
-	if 4*len(t.values) > len(t.slots) {
-		size := len(t.slots)
-		for ; 4*len(t.values) > size; size *= 2 { // small values came without a slot
-			t.shift--
-		}
-		t.slots = make([]int32, size)
-		for i, v := range t.values { // small ones too, which nobody looks for here
-			at := t.slot(v)
-			for t.slots[at] != 0 {
-				at = (at + 1) & (len(t.slots) - 1)
-			}
-			t.slots[at] = int32(i + 1)
-		}
-	}
-	return int32(len(t.values) - 1)
 }

@@ -4,6 +4,8 @@ package loss
 
 import (
 	"context"
+	"runtime"
+	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -27,21 +29,29 @@ type Scale struct {
 // tabulated is the greatest number of ranks whose losses are kept in a table.
 const tabulated = 256
 
-// Scales are those of the attributes of a table, and Rows its ranks, by record and then by
+// Scales are those of the attributes of a table, and rows its ranks, by record and then by
 // attribute. They are unfinished once the context has ended.
 func Scales(ctx context.Context, t *anonymizer.Table) (scales []Scale, rows []int32) {
 	attributes := t.Attributes()
-	rows = make([]int32, t.Len()*len(attributes))
-	for a, attribute := range attributes {
-		ranked := ranking.Of(ctx, ranking.Positions(ctx, t, a))
-		for i, rank := range ranked.Ranks {
-			rows[i*len(attributes)+a] = rank
-		}
-		scales = append(scales, newScale(attribute.Hierarchy, ranked))
-		if ctx.Err() != nil {
-			break
-		}
+	scales, rows = make([]Scale, len(attributes)), make([]int32, t.Len()*len(attributes))
+	var workers sync.WaitGroup
+	next := make(chan int, len(attributes))
+	for a := range attributes {
+		next <- a
 	}
+	close(next)
+	for range min(runtime.GOMAXPROCS(0), len(attributes)) {
+		workers.Go(func() {
+			for a := range next {
+				ranked := ranking.Of(ctx, ranking.Positions(ctx, t, a))
+				for i, rank := range ranked.Ranks {
+					rows[i*len(attributes)+a] = rank
+				}
+				scales[a] = newScale(attributes[a].Hierarchy, ranked)
+			}
+		})
+	}
+	workers.Wait()
 	return scales, rows
 }
 

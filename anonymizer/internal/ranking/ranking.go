@@ -22,10 +22,46 @@ type Ranking struct {
 // checkEvery is how many records a loop handles between two looks at the context.
 const checkEvery = 1 << 16
 
-// Of ranks a column; it is of no use once the context has ended.
+// Of ranks a column; it is of no use once the context has ended. Few different values are
+// numbered and only these are sorted.
 func Of(ctx context.Context, column []float64) Ranking {
 	x := Ranking{Ranks: make([]int32, len(column))}
-	x.Values = Distinct(ctx, column)
+	different := NewNumbering()
+	for i, value := range column {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return x
+		}
+		if math.IsNaN(value) {
+			x.OffScale, x.Ranks[i] = true, offScale
+			continue
+		}
+		x.Ranks[i] = different.Number(value)
+		if len(different.Values) > FewValues {
+			return bySorting(ctx, column)
+		}
+	}
+	x.Values = slices.Clone(different.Values)
+	slices.Sort(x.Values)
+	rankOf := make([]int32, len(x.Values))
+	for number, value := range different.Values {
+		rank, _ := slices.BinarySearch(x.Values, value)
+		rankOf[number] = int32(rank)
+	}
+	for i, number := range x.Ranks {
+		if number == offScale {
+			x.Ranks[i] = int32(len(rankOf))
+		} else {
+			x.Ranks[i] = rankOf[number]
+		}
+	}
+	return x
+}
+
+// offScale stands for a value off the scale until there are ranks.
+const offScale = -1
+
+func bySorting(ctx context.Context, column []float64) Ranking {
+	x := Ranking{Ranks: make([]int32, len(column)), Values: Distinct(ctx, column)}
 	for i, value := range column {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return x

@@ -1,0 +1,214 @@
+package lookahead
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
+)
+
+func kAnonymous(k int) privacy.ConstraintSet {
+	return privacy.ConstraintSet{privacy.KAnonymity{K: k}}
+}
+
+func run(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) *anonymizer.Release {
+	t.Helper()
+	r, err := Partition{}.Anonymize(context.Background(), table, c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestEveryEffort: whatever the effort, releases are sound, classes are as small as they can be where
+// the size decides, and more effort does not lose more.
+func TestEveryEffort(t *testing.T) {
+	t.Parallel()
+	k := privacy.KAnonymity{K: 4}
+	shapes := []workload.Shape{
+		{Records: 3, Attributes: 2, Distinct: 3, Sensitive: 2}, {Records: 23, Attributes: 2, Distinct: 4, Sensitive: 4},
+		{Records: 60, Attributes: 3, Distinct: 1, Sensitive: 4}, {Records: 60, Attributes: 3, Distinct: 9, Nulls: 1, Sensitive: 4},
+		{Records: 300, Attributes: 14, Distinct: 12, Nulls: 0.05, Sensitive: 6}, {Records: 600, Attributes: 3, Distinct: 5000, Sensitive: 3},
+	}
+	sets := []privacy.ConstraintSet{{k}, {k, privacy.DistinctDiversity{L: 3, Name: "s"}}, {k, privacy.AlphaBound{Alpha: 0.6, Name: "s"}}, {k, privacy.TCloseness{T: 0.4, Name: "s"}}}
+	for s, shape := range shapes {
+		for c, set := range sets {
+			t.Run(fmt.Sprintf("%d/%v", s, set), func(t *testing.T) {
+				t.Parallel()
+				d := workload.Generate(uint64(7*s+c), shape)
+				before := 2.0
+				for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
+					r := run(t, d.Table(), set, anonymizer.Options{Seed: 5, Effort: effort})
+					if err := anonymizertest.CheckRelease(d, r, set); err != nil {
+						t.Fatal(err)
+					}
+					if most := metric.LargestClass(r); len(set) == 1 && most >= 2*k.K {
+						t.Errorf("effort %d: a class of %d", effort, most)
+					}
+					lost := metric.PublishedLoss(d.Table(), r)
+					if effort == anonymizer.Good && lost > before+1e-6 {
+						t.Errorf("%.4f is lost, without improvement %.4f", lost, before)
+					}
+					before = lost
+				}
+			})
+		}
+	}
+}
+
+// TestSameSeed: the release follows from table, constraints, seed and effort, on any number of cores.
+func TestSameSeed(t *testing.T) {
+	table := workload.AdultLike(3, 20_000)
+	for effort := anonymizer.Fast; effort <= anonymizer.Good; effort++ {
+		o := anonymizer.Options{Seed: 9, Effort: effort}
+		one := run(t, table, kAnonymous(7), o)
+		cores := runtime.GOMAXPROCS(1)
+		other := run(t, table, kAnonymous(7), o)
+		runtime.GOMAXPROCS(cores)
+		if !reflect.DeepEqual(one, other) {
+			t.Errorf("effort %d: two runs differ", effort)
+		}
+	}
+}
+
+// TestPersons: with subjects, k counts persons.
+func TestPersons(t *testing.T) {
+	t.Parallel()
+	table := workload.AdultLike(2, 3000)
+	subjects := make([]uint32, table.Len())
+	for i := range subjects {
+		subjects[i] = uint32(i * i % 800)
+	}
+	table, err := table.WithSubjects(subjects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, table, kAnonymous(5), anonymizer.Options{Effort: anonymizer.Good})
+	if len(r.Classes) < 20 {
+		t.Errorf("%d classes", len(r.Classes))
+	}
+	for _, class := range r.Classes {
+		persons := map[uint32]bool{}
+		for _, i := range class {
+			persons[subjects[i]] = true
+		}
+		if len(persons) < 5 {
+			t.Fatalf("a class of %d persons", len(persons))
+		}
+	}
+}
+
+// TestEnded: a context that has ended gives its error at every effort.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
+		if r, err := (Partition{}).Anonymize(ctx, workload.AdultLike(1, 500), kAnonymous(3), anonymizer.Options{Effort: effort}); !errors.Is(err, context.Canceled) || r != nil {
+			t.Errorf("effort %d: %v, %v", effort, r, err)
+		}
+	}
+}
+
+// TestLosesLess: on tables of other kinds than Adult, it loses less than RoundedPartition.
+func TestLosesLess(t *testing.T) {
+	t.Parallel()
+	for _, k := range []int{3, 12, 40} {
+		for name, table := range map[string]*anonymizer.Table{
+			"adult-like": workload.AdultLike(4, 6000),
+			"every kind": workload.Generate(5, workload.Shape{Records: 3000, Attributes: 14, Distinct: 12, Nulls: 0.02}).Table(),
+		} {
+			rounded, err := partition.RoundedPartition{}.Anonymize(context.Background(), table, kAnonymous(k), anonymizer.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own, other := metric.PublishedLoss(table, run(t, table, kAnonymous(k), anonymizer.Options{})), metric.PublishedLoss(table, rounded); own >= other {
+				t.Errorf("%s, k=%d: %.4f is lost, by rounded partition %.4f", name, k, own, other)
+			}
+		}
+	}
+}
+
+// adult is the census table with its own taxonomies, without which the test is skipped.
+func adult(t testing.TB) *anonymizer.Table {
+	t.Helper()
+	const folder = "../../../shared/data/adult"
+	flat, err := anonymizertest.Adult(folder)
+	if errors.Is(err, anonymizertest.ErrNoAdult) {
+		t.Skip("skipped: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes, cells := []anonymizer.Attribute{}, [][]hierarchy.Cell{}
+	for a, attribute := range flat.Attributes() {
+		column := flat.Cells(a)
+		if f, err := os.Open(filepath.Join(folder, "hierarchies", attribute.Name+".csv")); err == nil && attribute.Hierarchy.Kind() == hierarchy.Categorical {
+			nodes, err := hierarchy.ReadTaxonomy(f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			deep := workload.Attribute(attribute.Name, hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: nodes})
+			own := make([]hierarchy.Cell, len(column))
+			for i, c := range column {
+				own[i] = deep.Hierarchy.Encode(attribute.Hierarchy.Generalize([]hierarchy.Cell{c}).Value)
+			}
+			attribute, column = deep, own
+		}
+		attributes, cells = append(attributes, attribute), append(cells, column)
+	}
+	table, err := anonymizer.NewTable(attributes, cells, [][]uint32{flat.Sensitive(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestAdult: on Adult, the published loss is at most what the documents say.
+func TestAdult(t *testing.T) {
+	t.Parallel()
+	table := adult(t)
+	for _, row := range []struct {
+		k          int
+		fast, good float64 // percent
+	}{{5, 5.0, 4.5}, {10, 8.4, 7.7}, {25, 14.1, 13.1}, {50, 18.7, 17.9}} {
+		for effort, most := range []float64{row.fast, row.good} {
+			r := run(t, table, kAnonymous(row.k), anonymizer.Options{Seed: 1, Effort: anonymizer.Effort(effort)})
+			if lost := 100 * metric.PublishedLoss(table, r); lost > most {
+				t.Errorf("k=%d, effort %d: %.2f %% is lost, at most %v %%", row.k, effort, lost, most)
+			}
+		}
+	}
+}
+
+func BenchmarkPartition(b *testing.B) {
+	measure := func(name string, table *anonymizer.Table, k int, effort anonymizer.Effort) {
+		b.Run(fmt.Sprintf("%s/rows=%d/k=%d/effort=%d", name, table.Len(), k, effort), func(b *testing.B) {
+			var r *anonymizer.Release
+			for b.Loop() {
+				r = run(b, table, kAnonymous(k), anonymizer.Options{Effort: effort})
+			}
+			b.ReportMetric(100*metric.PublishedLoss(table, r), "loss-%")
+		})
+	}
+	for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
+		for _, k := range []int{5, 10, 25, 50} {
+			measure("adult", adult(b), k, effort)
+		}
+	}
+	for rows := 10_000; rows <= 1_000_000; rows *= 10 {
+		measure("adult-like", workload.AdultLike(1, rows), 5, anonymizer.Fast)
+	}
+}
