@@ -10,6 +10,7 @@ package anonymizer
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -55,24 +56,42 @@ type Options struct {
 	// have a class. It is called by one goroutine at a time, with
 	// done never falling, and must be quick.
 	Progress func(done, total int)
-	// Effort is how much work a method does beyond what its classes need, for less loss.
-	// Methods without such work ignore it.
-	Effort Effort
 	// Suppression is the share of the records, 0 to 1, that a method which
 	// generalizes all records alike may withhold instead of generalizing further;
 	// other methods ignore it.
 	Suppression float64
 }
 
-// Effort is how long a method may look for classes that lose less.
+// Effort is how long a method looks for classes that lose less. The work depends on the table
+// alone, not on a clock, so that the same seed gives the same release.
 type Effort int
 
-// The efforts. The work depends on the table alone, so that the same seed gives the same release.
+// The efforts.
 const (
 	Fast Effort = iota // one look at each class
-	Good               // classes are improved by moving records between them, for some ten times as long
-	Best               // several ways to cut are followed to the end, and more is moved, for some hundred times as long
+	Good               // some ten times as much work
+	Best               // some hundred times as much
 )
+
+var effortNames = [...]string{Fast: "fast", Good: "good", Best: "best"}
+
+// String returns the effort's name as configurations spell it.
+func (e Effort) String() string {
+	if e < 0 || int(e) >= len(effortNames) {
+		return fmt.Sprintf("Effort(%d)", int(e))
+	}
+	return effortNames[e]
+}
+
+// ParseEffort is the effort of the name. The error lists the known ones.
+func ParseEffort(name string) (Effort, error) {
+	for e, known := range effortNames {
+		if name == known {
+			return Effort(e), nil
+		}
+	}
+	return Fast, fmt.Errorf("unknown effort %q: known are fast, good and best", name)
+}
 
 // Method is an algorithm that anonymizes a table.
 type Method interface {

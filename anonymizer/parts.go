@@ -101,13 +101,6 @@ func (t *Table) Pick(records []int32) *Table {
 	return &part
 }
 
-// Excerpt is Pick that keeps the table's Population, as for a class that is divided further.
-func (t *Table) Excerpt(records []int32) *Table {
-	part := t.Pick(records)
-	part.population = t.population
-	return part
-}
-
 func pickColumns[T any](columns [][]T, records []int32) [][]T {
 	picked := make([][]T, len(columns))
 	for i, column := range columns {

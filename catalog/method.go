@@ -43,7 +43,7 @@ func (b *builder) checkMethod() {
 			b.problem(constraint.Of, fmt.Sprintf("the constraint %v cannot be: %s", constraint, joined(err)), "correct the constraint")
 		}
 	}
-	method, err := methods.Named(b.publication.Policy.Method)
+	method, err := methods.Trying(b.publication.Policy.Method, b.publication.Policy.Effort)
 	if err != nil {
 		b.problem("", joined(err), "choose one of them")
 	}

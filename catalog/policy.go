@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -25,6 +26,8 @@ type Policy struct {
 type TablePolicy struct {
 	Table  Name
 	Method string // a name of methods.Names
+	// Effort is that of the method.
+	Effort anonymizer.Effort `json:",omitempty"`
 	// Constraints are what every equivalence class satisfies. Each is over some
 	// quasi-identifying columns, or over all of them; what is over all has them
 	// divided into classes together, whatever the others say.

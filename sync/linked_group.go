@@ -78,7 +78,7 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 	if err != nil {
 		return nil, err
 	}
-	method, err := methods.Named(of.Root.Policy.Method)
+	method, err := methods.Trying(of.Root.Policy.Method, of.Root.Policy.Effort)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (c *cutter) divide(ctx context.Context, from int, records []int32) {
 		return
 	}
 	size := 0
-	if c.options.Effort == anonymizer.Best {
+	if c.effort == anonymizer.Best {
 		size = c.pilot(ctx, records)
 	}
 	if size == 0 && len(records) >= 2*c.k {

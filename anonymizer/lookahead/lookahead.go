@@ -29,9 +29,15 @@ import (
 // beyond the size, and those over persons, restrict the cuts; a class which no cut divides
 // into parts that satisfy them is given to RoundedPartition, which exchanges records.
 //
+// With more effort, classes are improved: records move between classes, are exchanged,
+// and classes are taken apart or divided, wherever less is lost then. With the most, several cuts
+// of a class are followed to the end before one is made.
+//
 // Above 512 records, a random sample of as many decides. Time O(d^2 n log n) for d attributes, memory
 // O(d n).
-type Partition struct{}
+type Partition struct {
+	Effort anonymizer.Effort
+}
 
 // Name is "lookahead-partition".
 func (Partition) Name() string { return "lookahead-partition" }
@@ -40,8 +46,9 @@ func (Partition) Name() string { return "lookahead-partition" }
 func (Partition) Accepts([]anonymizer.Attribute, privacy.ConstraintSet) error { return nil }
 
 // Anonymize implements Method.
-func (Partition) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) (*anonymizer.Release, error) {
+func (p Partition) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) (*anonymizer.Release, error) {
 	d := newDivision(ctx, t, c, o)
+	d.effort = p.Effort
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -66,6 +73,7 @@ type division struct {
 	table       *anonymizer.Table
 	constraints privacy.ConstraintSet
 	options     anonymizer.Options
+	effort      anonymizer.Effort
 	sizeDecides bool
 	k           int
 	scales      []loss.Scale
@@ -112,7 +120,7 @@ func (d *division) end(ctx context.Context, from int, records []int32) {
 	if d.sizeDecides || len(records) < 2*d.k {
 		return
 	}
-	r, err := partition.RoundedPartition{}.Anonymize(ctx, d.table.Excerpt(records), d.constraints, anonymizer.Options{Seed: d.options.Seed})
+	r, err := partition.RoundedPartition{}.Anonymize(ctx, d.table.Pick(records).ComparedWith(d.table.Population()), d.constraints, anonymizer.Options{Seed: d.options.Seed})
 	if err != nil || len(r.Withheld) > 0 {
 		return // the context's, or there are no other classes
 	}

@@ -23,9 +23,9 @@ func kAnonymous(k int) privacy.ConstraintSet {
 	return privacy.ConstraintSet{privacy.KAnonymity{K: k}}
 }
 
-func run(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) *anonymizer.Release {
+func run(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet, effort anonymizer.Effort) *anonymizer.Release {
 	t.Helper()
-	r, err := Partition{}.Anonymize(context.Background(), table, c, o)
+	r, err := Partition{Effort: effort}.Anonymize(context.Background(), table, c, anonymizer.Options{Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +50,12 @@ func TestEveryEffort(t *testing.T) {
 				d := workload.Generate(uint64(7*s+c), shape)
 				before := 2.0
 				for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
-					r := run(t, d.Table(), set, anonymizer.Options{Seed: 5, Effort: effort})
+					r := run(t, d.Table(), set, effort)
 					if err := anonymizertest.CheckRelease(d, r, set); err != nil {
 						t.Fatal(err)
 					}
 					if most := metric.LargestClass(r); len(set) == 1 && most >= 2*k.K {
-						t.Errorf("effort %d: a class of %d", effort, most)
+						t.Errorf("effort %v: a class of %d", effort, most)
 					}
 					lost := metric.PublishedLoss(d.Table(), r)
 					if effort == anonymizer.Good && lost > before+1e-6 {
@@ -72,13 +72,12 @@ func TestEveryEffort(t *testing.T) {
 func TestSameSeed(t *testing.T) {
 	table := workload.AdultLike(3, 20_000)
 	for effort := anonymizer.Fast; effort <= anonymizer.Good; effort++ {
-		o := anonymizer.Options{Seed: 9, Effort: effort}
-		one := run(t, table, kAnonymous(7), o)
+		one := run(t, table, kAnonymous(7), effort)
 		cores := runtime.GOMAXPROCS(1)
-		other := run(t, table, kAnonymous(7), o)
+		other := run(t, table, kAnonymous(7), effort)
 		runtime.GOMAXPROCS(cores)
 		if !reflect.DeepEqual(one, other) {
-			t.Errorf("effort %d: two runs differ", effort)
+			t.Errorf("effort %v: two runs differ", effort)
 		}
 	}
 }
@@ -95,7 +94,7 @@ func TestPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, table, kAnonymous(5), anonymizer.Options{Effort: anonymizer.Good})
+	r := run(t, table, kAnonymous(5), anonymizer.Good)
 	if len(r.Classes) < 20 {
 		t.Errorf("%d classes", len(r.Classes))
 	}
@@ -116,8 +115,8 @@ func TestEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
-		if r, err := (Partition{}).Anonymize(ctx, workload.AdultLike(1, 500), kAnonymous(3), anonymizer.Options{Effort: effort}); !errors.Is(err, context.Canceled) || r != nil {
-			t.Errorf("effort %d: %v, %v", effort, r, err)
+		if r, err := (Partition{effort}).Anonymize(ctx, workload.AdultLike(1, 500), kAnonymous(3), anonymizer.Options{}); !errors.Is(err, context.Canceled) || r != nil {
+			t.Errorf("effort %v: %v, %v", effort, r, err)
 		}
 	}
 }
@@ -134,7 +133,7 @@ func TestLosesLess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if own, other := metric.PublishedLoss(table, run(t, table, kAnonymous(k), anonymizer.Options{})), metric.PublishedLoss(table, rounded); own >= other {
+			if own, other := metric.PublishedLoss(table, run(t, table, kAnonymous(k), anonymizer.Fast)), metric.PublishedLoss(table, rounded); own >= other {
 				t.Errorf("%s, k=%d: %.4f is lost, by rounded partition %.4f", name, k, own, other)
 			}
 		}
@@ -185,9 +184,9 @@ func TestAdult(t *testing.T) {
 		fast, good float64 // percent
 	}{{5, 5.0, 4.5}, {10, 8.4, 7.7}, {25, 14.1, 13.1}, {50, 18.7, 17.9}} {
 		for effort, most := range []float64{row.fast, row.good} {
-			r := run(t, table, kAnonymous(row.k), anonymizer.Options{Seed: 1, Effort: anonymizer.Effort(effort)})
+			r := run(t, table, kAnonymous(row.k), anonymizer.Effort(effort))
 			if lost := 100 * metric.PublishedLoss(table, r); lost > most {
-				t.Errorf("k=%d, effort %d: %.2f %% is lost, at most %v %%", row.k, effort, lost, most)
+				t.Errorf("k=%d, effort %v: %.2f %% is lost, at most %v %%", row.k, effort, lost, most)
 			}
 		}
 	}
@@ -195,10 +194,10 @@ func TestAdult(t *testing.T) {
 
 func BenchmarkPartition(b *testing.B) {
 	measure := func(name string, table *anonymizer.Table, k int, effort anonymizer.Effort) {
-		b.Run(fmt.Sprintf("%s/rows=%d/k=%d/effort=%d", name, table.Len(), k, effort), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s/rows=%d/k=%d/effort=%v", name, table.Len(), k, effort), func(b *testing.B) {
 			var r *anonymizer.Release
 			for b.Loop() {
-				r = run(b, table, kAnonymous(k), anonymizer.Options{Effort: effort})
+				r = run(b, table, kAnonymous(k), effort)
 			}
 			b.ReportMetric(100*metric.PublishedLoss(table, r), "loss-%")
 		})

@@ -43,7 +43,7 @@ var passes = map[anonymizer.Effort]int{anonymizer.Good: 3, anonymizer.Best: 15}
 
 // improve is the search over the classes of a division.
 func (d *division) improve(ctx context.Context, classes []anonymizer.EquivalenceClass) []anonymizer.EquivalenceClass {
-	if passes[d.options.Effort] == 0 || len(classes) < 2 {
+	if passes[d.effort] == 0 || len(classes) < 2 {
 		return classes
 	}
 	s := &search{division: d, of: make([]*class, d.table.Len()), lane: make([]int32, d.table.Len()), place: make([]int32, d.table.Len()), order: slices.Clone(d.records)}
@@ -51,7 +51,7 @@ func (d *division) improve(ctx context.Context, classes []anonymizer.Equivalence
 		s.classes = append(s.classes, s.newClass(slices.Clone(members), 0))
 	}
 	random := rand.New(rand.NewPCG(d.options.Seed, 1))
-	for pass := range passes[d.options.Effort] {
+	for pass := range passes[d.effort] {
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -19,5 +19,5 @@ func ExampleAccepting() {
 	constraints := privacy.ConstraintSet{privacy.KAnonymity{K: 5}, privacy.EntropyDiversity{L: 2, Name: "diagnosis"}}
 	fmt.Println(methods.Accepting(attributes, constraints))
 	// Output:
-	// [rounded-partition mondrian-strict mondrian-relaxed bottom-up hilbert datafly classfly alpha-k-lattice]
+	// [rounded-partition lookahead-partition mondrian-strict mondrian-relaxed bottom-up hilbert datafly classfly alpha-k-lattice]
 }

@@ -52,6 +52,22 @@ func named(methods []anonymizer.Method) []string {
 	return names
 }
 
+// Trying returns the method with the name, which makes an effort. The error lists the known ones,
+// or says that the method knows no effort but the least.
+func Trying(name string, effort anonymizer.Effort) (anonymizer.Method, error) {
+	m, err := Named(name)
+	if err != nil || effort == anonymizer.Fast {
+		return m, err
+	}
+	if !Varies(name) {
+		return nil, fmt.Errorf("method %s makes no other effort: choose method %s, or leave effort out", name, lookahead.Partition{}.Name())
+	}
+	return lookahead.Partition{Effort: effort}, nil
+}
+
+// Varies says whether the method of the name makes more efforts than one.
+func Varies(name string) bool { return name == lookahead.Partition{}.Name() }
+
 // Named returns the method with the name; the error lists the known ones.
 func Named(name string) (anonymizer.Method, error) {
 	for _, m := range all {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/dataset"
 	"github.com/kproxy/kproxy/internal/eval"
@@ -21,7 +22,7 @@ import (
 type evaluation struct {
 	data, knows        []string
 	policy, population string
-	label, out         string
+	label, out, effort string
 	grid               eval.Grid
 	json               bool
 }
@@ -48,6 +49,7 @@ alpha-k-lattice) therefore lose less than in their original form. Records that t
 withhold by suppression count as lost here; a live table places them in their most similar
 class.
 
+--effort has lookahead-partition look longer for classes that lose less.
 --k, --l and --alpha replace the policy's own k over all columns, the l of its
 diversity constraints, and its alphas. Without --methods, eval runs all methods
 that can satisfy the constraints.
@@ -75,6 +77,7 @@ with a crowd behind a colon.
 	flags.IntSliceVar(&e.grid.K, "k", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Float64SliceVar(&e.grid.L, "l", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Float64SliceVar(&e.grid.Alpha, "alpha", nil, "`NUMBERS`, separated by commas (default: the policy's)")
+	flags.StringVar(&e.effort, "effort", "", "`EFFORT` of lookahead-partition: fast, good or best (default: the policy's)")
 	flags.StringVar(&e.label, "label", "", "`COLUMN` that a classifier would predict, for CM")
 	flags.StringVar(&e.population, "population", "", "CSV `FILE`, in the form of --data, of the population that it is a sample of, for the journalist risk")
 	flags.Uint64Var(&e.grid.Seed, "seed", 1, "`SEED` of the methods and of the query workload")
@@ -88,13 +91,22 @@ with a crowd behind a colon.
 		if len(e.data) == 0 || e.policy == "" {
 			return usageError{errors.New("--data and --policy are needed; 'kproxy init' drafts a policy")}
 		}
-		if err := e.grid.Validate(); err != nil {
+		if err := errors.Join(e.readEffort(), e.grid.Validate()); err != nil {
 			return usageError{err}
 		}
 		return e.run(c)
 	}
 	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack(), newEvalWorkload())
 	return c
+}
+
+func (e *evaluation) readEffort() error {
+	if e.effort == "" {
+		return nil
+	}
+	effort, err := anonymizer.ParseEffort(e.effort)
+	e.grid.Effort = &effort
+	return err
 }
 
 func (e *evaluation) run(c *cobra.Command) error {

@@ -19,7 +19,7 @@ import (
 // runPeople evaluates several tables about the same persons.
 func (e *evaluation) runPeople(c *cobra.Command, policy *config.PolicyFile) error {
 	kind := policy.People[0]
-	for _, name := range []string{"methods", "l", "alpha", "label", "population"} {
+	for _, name := range []string{"methods", "effort", "l", "alpha", "label", "population"} {
 		if c.Flags().Changed(name) {
 			return usageError{fmt.Errorf("--%s is for a policy about one table, and this one has people", name)}
 		}

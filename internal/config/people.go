@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -17,6 +18,7 @@ type personKind struct {
 	Knows       knows              `yaml:"knows" need:"knows: all, where an outsider may know all rows of a person; or knows: {rows: 1, per: 1y}, where it is at most one row in each calendar year" why:"there is no default, since what an outsider may know decides what is blurred" doc:"What an outsider may know of a person besides the root row: all, or a mapping. Whatever is known of that, k persons are left."`
 	Tables      []personTable      `yaml:"tables" each:"table" need:"tables: with the tables whose rows belong to persons" empty:"there is nothing to join; a single table needs no people" fix:"schema.table: {person: patient_id}" doc:"The tables whose rows belong to persons, each with the columns that say to whom. They have no constraints, method or updates of their own; what they acknowledge is theirs."`
 	Method      string             `yaml:"method" as:"method" default:"rounded-partition" doc:"How persons are gathered into classes. Methods that recode by levels, and those for alpha alone, do not divide persons."`
+	Effort      anonymizer.Effort  `yaml:"effort" default:"fast" doc:"How long the method looks for classes that lose less, as for tables."`
 	Updates     personUpdates      `yaml:"updates" section:"optional" need:"updates: guarded, where comparing versions tells readers no more than one release does, and new persons and rows wait for others; or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those whose rows come, leave or change" why:"there is no default for when changes become visible, since it decides what readers learn of whom" doc:"When changes become visible: so that comparing versions tells no more than one release does (guarded), or every commit at once (immediate), by which whoever polls learns the sensitive values of those whose rows come, leave or change. Policies of {kproxy eval} may leave it out."`
 	Constraints []personConstraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {alpha: 0.5, of: public.conditions.icd10}]" need:"constraints: [{k: 5}], counted in persons" empty:"none says k" doc:"What every class of persons satisfies, counted in persons; one of them says k."`
 }

@@ -96,7 +96,7 @@ func (c *peopleChecks) method(k *personKind) {
 		c.wrong(at, fmt.Sprintf("method %s does not divide the persons of several tables", k.Method), "choose one of "+strings.Join(methods.OfPersons(), ", "))
 		return
 	}
-	c.tables[k.Root].policy.Method = k.Method
+	c.tables[k.Root].policy.Method, c.tables[k.Root].policy.Effort = k.Method, k.Effort
 }
 
 // claim takes a table for a kind. It is false where there is no such table, or where it
@@ -132,6 +132,7 @@ func (c *peopleChecks) withoutSettings(t *table, kind string) {
 		of  any
 	}{
 		{"method", &t.Method},
+		{"effort", &t.Effort},
 		{"constraints", &t.Constraints},
 		{"subject", &t.Subject},
 		{"suppression", &t.Suppression},

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
@@ -271,6 +272,8 @@ func choicesOf(of fmt.Stringer) choice {
 		return named(catalog.FormBoth, catalog.FormValue, catalog.FormRange)
 	case catalog.Unpublishable:
 		return named(catalog.Withhold, catalog.Refuse)
+	case anonymizer.Effort:
+		return named(anonymizer.Fast, anonymizer.Good, anonymizer.Best)
 	case catalog.UpdateMode:
 		return named(catalog.Immediate, catalog.Guarded)
 	case catalog.Pace:

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -78,11 +79,12 @@ func (d *decoder) claimTable(t *table) bool {
 
 // table is the policy of a table as it is written.
 type table struct {
-	Table       catalog.Name `yaml:",name" what:"a table's name" as:"table"`
-	Method      string       `yaml:"method" as:"method" default:"rounded-partition" doc:"How records are gathered into equivalence classes. {kproxy eval} compares the methods."`
-	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {l: 2, of: diagnosis}]" need:"constraints: [{k: 5}] or what else every class must satisfy" unless:"people" empty:"none says k" doc:"What every published class satisfies at every moment; one of them says k. Required, except of tables in people."`
-	Subject     string       `yaml:"subject" what:"a column's name" as:"column" doc:"Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published."`
-	Suppression float64      `yaml:"suppression" as:"share" range:"0..1" doc:"The share of the records that a method which generalizes all records alike may set aside; each is published with the class most similar to it. Without it: none."`
+	Table       catalog.Name      `yaml:",name" what:"a table's name" as:"table"`
+	Method      string            `yaml:"method" as:"method" default:"rounded-partition" doc:"How records are gathered into equivalence classes. {kproxy eval} compares the methods."`
+	Effort      anonymizer.Effort `yaml:"effort" default:"fast" doc:"How long the method looks for classes that lose less: good takes some ten times as long as fast, best some hundred times. Of the methods, lookahead-partition alone can."`
+	Constraints []constraint      `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {l: 2, of: diagnosis}]" need:"constraints: [{k: 5}] or what else every class must satisfy" unless:"people" empty:"none says k" doc:"What every published class satisfies at every moment; one of them says k. Required, except of tables in people."`
+	Subject     string            `yaml:"subject" what:"a column's name" as:"column" doc:"Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published."`
+	Suppression float64           `yaml:"suppression" as:"share" range:"0..1" doc:"The share of the records that a method which generalizes all records alike may set aside; each is published with the class most similar to it. Without it: none."`
 	// Updates have no default for tables that live, since the difference is one of what
 	// readers learn. A file is published once, and may leave it out.
 	Updates       updates               `yaml:"updates" section:"optional" need:"updates: guarded, where comparing versions tells readers no more than one release does, and new records wait for a batch; or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those who come, leave or change" why:"there is no default for when changes become visible, since it decides what readers learn of whom" unless:"people" doc:"When changes become visible: so that comparing versions tells no more than one release does (guarded), or every commit at once (immediate), by which whoever polls learns the sensitive values of those who come, leave or change. Required, except of tables in people."`
@@ -102,7 +104,7 @@ type acknowledge struct {
 func (t *table) check(d *decoder, n *yaml.Node, what string) {
 	policy := &t.policy
 	*policy = catalog.TablePolicy{
-		Table: t.Table, Method: t.Method, Subject: t.Subject, Suppression: t.Suppression, Updates: t.Updates.policy(),
+		Table: t.Table, Method: t.Method, Effort: t.Effort, Subject: t.Subject, Suppression: t.Suppression, Updates: t.Updates.policy(),
 		Reanonymize: t.Reanonymize, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable,
 	}
 	for i := range t.Columns {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/internal/dataset"
@@ -27,6 +28,8 @@ type Grid struct {
 	K     []int
 	L     []float64
 	Alpha []float64
+	// Effort takes the place of the policy's own, of methods that make several.
+	Effort *anonymizer.Effort
 	// Seed decides ties and query workloads.
 	Seed uint64
 }
@@ -34,6 +37,7 @@ type Grid struct {
 // Case is one run.
 type Case struct {
 	Method string
+	Effort anonymizer.Effort
 	// K, L and Alpha are the parameters in force; 0 where the policy has no
 	// constraint of that kind.
 	K           int
@@ -70,11 +74,20 @@ func (g Grid) Cases(t *dataset.Table) ([]Case, error) {
 	var cases []Case
 	for _, name := range names {
 		for _, variant := range variants {
-			variant.Method = name
+			if variant.Method = name; methods.Varies(name) {
+				variant.Effort = g.effort(t)
+			}
 			cases = append(cases, variant)
 		}
 	}
 	return cases, nil
+}
+
+func (g Grid) effort(t *dataset.Table) anonymizer.Effort {
+	if g.Effort != nil {
+		return *g.Effort
+	}
+	return t.Publication.Policy.Effort
 }
 
 // variants are the constraint sets, without a method.

@@ -52,7 +52,7 @@ func Measure(ctx context.Context, t *dataset.Table, c Case, o Options) (Measurem
 		m.Refused = err.Error()
 		return m, nil
 	}
-	method, err := methods.Named(c.Method)
+	method, err := methods.Trying(c.Method, c.Effort)
 	if err != nil {
 		return m, err
 	}

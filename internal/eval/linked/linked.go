@@ -80,7 +80,7 @@ func (e Evaluation) measure(ctx context.Context, w *world, p *persons.Persons, k
 	for _, c := range constraints {
 		m.Constraints = append(m.Constraints, c.String())
 	}
-	method, err := methods.Named(e.Records.Publication().Root.Policy.Method)
+	method, err := methods.Trying(e.Records.Publication().Root.Policy.Method, e.Records.Publication().Root.Policy.Effort)
 	if err != nil {
 		return m, err
 	}
