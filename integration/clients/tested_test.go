@@ -61,6 +61,7 @@ var clientsOf = []tested{
 	{"builders", "Sequelize, Knex, Kysely", "queries, streams, transactions, descriptions of tables", "lock orm sequelize knex kysely"},
 	{"postgraphile", "PostGraphile with its filters", "the schema that it makes, connections, conditions, filters, ordering, offsets, `totalCount`", "lock schema postgraphile"},
 	{"prisma", "Prisma with adapter-pg", "`prisma generate`; queries, filters, JSON, cursors, aggregates, `groupBy`, enums, raw SQL, transactions", "lock schema prisma"},
+	{"pgtyped", "PgTyped through a tunnel that adds TLS, its runtime over node-postgres", "types of queries in SQL and TypeScript, with overrides, parameters that spread and wrong ones; the queries that it makes", "lock typed @pgtyped/cli"},
 	{"tokio_postgres", "tokio-postgres with native-tls", "types, prepared and pipelined statements, portals, COPY, cancel, savepoints, notices", "cargo rust tokio-postgres"},
 	{"sqlx", "sqlx", "a pool, records, streams, `describe`, COPY, savepoints, a listener", "cargo rust sqlx"},
 	{"diesel", "Diesel over libpq", "queries that it builds and checks, joins, COPY, row by row, transactions", "cargo rust diesel"},
