@@ -113,9 +113,9 @@ pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
 
-bi: bi-usual ## have Superset, Cube, Evidence, LibreOffice, R, analysts' packages of Python, Spark, Trino, PostGraphile, Prisma, PgTyped, Active Record, PHP, Atlas, ogr2ogr, PgBouncer, HAProxy and Rust's clients work through kproxy (fetches 3 GB the first time)
+bi: bi-usual ## have Superset, Cube, Evidence, LibreOffice, R, analysts' packages of Python, Spark, Trino, PostGraphile, Prisma, PgTyped, Active Record, PHP, Adminer, Atlas, ogr2ogr, PgBouncer, HAProxy and Rust's clients work through kproxy (fetches 3 GB the first time)
 	$(GO) test ./integration/bi -count 1 -timeout 25m -v -run TestSuperset -bi.all $(ARGS)
-	$(GO) test ./integration/clients -count 1 -timeout 60m -v -run 'TestAnalysts|TestDbt|TestSpark|TestTrino|TestRust|TestSchemas|TestPgTyped|TestRuby|TestAtlas|TestOGR|TestPHP|TestPgBouncer|TestHAProxy' -clients.all $(ARGS)
+	$(GO) test ./integration/clients -count 1 -timeout 60m -v -run 'TestAnalysts|TestDbt|TestSpark|TestTrino|TestRust|TestSchemas|TestPgTyped|TestRuby|TestAtlas|TestOGR|TestPHP|TestAdminer|TestPgBouncer|TestHAProxy' -clients.all $(ARGS)
 
 bi-usual: compiler postgres ## of bi, have Cube, Evidence, LibreOffice and R work (npm fetches 800 MB the first time)
 	$(GO) test ./integration/bi -count 1 -timeout 25m -v -skip TestSuperset -bi.all $(ARGS)

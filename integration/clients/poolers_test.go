@@ -183,7 +183,7 @@ server_tls_ca_file = server.crt
 	if os.Geteuid() == 0 { // which it does not run as
 		arguments = append(arguments, "--user=nobody")
 	}
-	daemon(t, func() bool {
+	daemon(t, nil, func() bool {
 		conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(before.port)))
 		if err == nil {
 			_ = conn.Close()
@@ -211,12 +211,12 @@ func config(t *testing.T, files map[string]string) (folder string) {
 	return folder
 }
 
-// daemon runs a program until the test ends, and waits until it is ready.
-func daemon(t *testing.T, ready func() bool, folder, program string, arguments ...string) {
+// daemon runs a program in an environment, nil for the test's own, until the test ends, and waits until it is ready.
+func daemon(t *testing.T, environment []string, ready func() bool, folder, program string, arguments ...string) {
 	t.Helper()
 	var said rig.Log
 	cmd := exec.Command(program, arguments...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, &said, &said
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, environment, &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ listen clients
     server absent 127.0.0.1:1 check inter 50ms
     server present 127.0.0.1:%d inter 50ms %s
 `, before.port, options, w.port, manner)})
-	daemon(t, func() bool {
+	daemon(t, nil, func() bool {
 		servers := statistics(folder)
 		state = servers["present"]
 		return strings.HasPrefix(servers["absent"], "DOWN ") && (strings.HasPrefix(state, "UP L") || strings.HasPrefix(state, "DOWN L"))

@@ -48,6 +48,7 @@ var clientsOf = []tested{
 	{"dbt", "dbt-postgres", "`debug`, `show`, tests and freshness of sources, `docs generate`; in another database, which imports the release: `build` twice with all kinds of models, snapshot and tests", "pins pip_dbt dbt-postgres dbt-core"},
 	{"ogr", "ogr2ogr, ogrinfo", "lists and structures of layers, `-where`, `-sql`, by number, OGR's own SQL, CSV, GeoJSON, PGDump", "run ogrinfo"},
 	{"php", "PDO and PHP's pgsql", "statements prepared by server and driver, scrolling, transactions, COPY, metadata, several results", "run php"},
+	{"adminer", "Adminer over PHP's pgsql", "its pages in a browser: logging in, menus, structures, filters, groups, all types, SQL commands, new rows, exports as CSV and SQL", "debian adminer"},
 	{"active_record", "Active Record", "models, relations, `includes`, `find_each`, transactions, savepoints, prepared statements, the catalogs, the schema's dump, time limits", "debian ruby-activerecord"},
 	{"atlas", "Atlas (its Go module) with lib/pq", "inspection of a schema and of the realm, as SQL and HCL, differences, locks", "gomod atlas ariga.io/atlas"},
 	{"pgcli", "pgcli", "statements, backslash commands, completion", "debian pgcli"},
