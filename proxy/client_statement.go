@@ -38,7 +38,7 @@ func (c *clientSide) judge(kind messageKind, text string) (j judgment, known boo
 		c.until = c.tracker.ended
 		return j, false
 	}
-	sql, err := decodeText(state, text)
+	sql, err := c.tracker.decodeText(state, text)
 	if err != nil {
 		j.refused, j.message = newRefusal(err, stateCharacterNotInEncoding), textMessage(kind, "", state, Statement{})
 		return j, true

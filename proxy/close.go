@@ -62,7 +62,7 @@ func (s *session) finish(reason error) {
 		_ = client.Close()
 		return
 	}
-	in := charsetOf(s.relay.tracker.done.state)
+	in := s.relay.tracker.answers()
 	if _, err := client.Write(report(*last).append(nil, 'E', in)); err == nil {
 		linger(client)
 	}

@@ -17,11 +17,17 @@ const encodingParameter = "client_encoding"
 
 var utf8Charset, _ = charset.Find(charset.UTF8)
 
-// charsetOf is the encoding of a session in a state. The Gate knows no others than charset.
-func charsetOf(in State) *charset.Charset {
+// encodingOfDatabase is what a server reports.
+const encodingOfDatabase = "server_encoding"
+
+// charsetOf is the encoding of the session in a state. The Gate knows no others than charset.
+func (t *tracker) charsetOf(in State) *charset.Charset {
 	name := in.Encoding()
 	if name == charset.UTF8 {
 		return utf8Charset
+	}
+	if name == charset.None && t.database != nil {
+		return t.database
 	}
 	if c, known := charset.Find(name); known {
 		return c
@@ -29,9 +35,12 @@ func charsetOf(in State) *charset.Charset {
 	return utf8Charset
 }
 
+// answers is the encoding of what the server answers.
+func (t *tracker) answers() *charset.Charset { return t.charsetOf(t.done.state) }
+
 // decodeText returns a client's text in UTF-8. What claims to be UTF-8 is looked at later.
-func decodeText(in State, text string) (string, error) {
-	if c := charsetOf(in); c != utf8Charset {
+func (t *tracker) decodeText(in State, text string) (string, error) {
+	if c := t.charsetOf(in); c != utf8Charset {
 		return c.Decode(text)
 	}
 	return text, nil
@@ -39,9 +48,13 @@ func decodeText(in State, text string) (string, error) {
 
 // checkEncoding refuses to go on where the server has another encoding than the session: it
 // would read texts otherwise than the Gate. UNICODE is UTF8, and the one other name that the
-// server reports as it is set.
-func checkEncoding(reported string, in State) error {
+// server reports as it is set. A session without an encoding is one with the database's, which has
+// to be known; database is nil for another one.
+func checkEncoding(reported string, in State, database *charset.Charset) error {
 	want := in.Encoding()
+	if want == charset.None && database == nil {
+		return newFatal(stateFeatureNotSupported, "kproxy does not know the encoding of the database").withHint("Use client_encoding UTF8.")
+	}
 	if reported == want || want == charset.UTF8 && (reported == "" || reported == "UNICODE") {
 		return nil
 	}

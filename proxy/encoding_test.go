@@ -70,7 +70,7 @@ var foreignTexts = []string{
 // samples are texts that an encoding has.
 var samples = map[string]string{
 	charset.UTF8: "é日я", "LATIN1": "é", "WIN1252": "€", "LATIN9": "Œ€", "KOI8R": "я", "WIN1251": "Щ", "SJIS": "日本表", "EUC_JP": "日本語",
-	"GBK": "中文", "BIG5": "中文", "UHC": "한글", "GB18030": "中文é", "ISO_8859_7": "α",
+	"GBK": "中文", "BIG5": "中文", "UHC": "한글", "GB18030": "中文é", "ISO_8859_7": "α", charset.None: "é日я",
 }
 
 // TestEncodings: clients in all encodings get what the server itself tells them.
@@ -78,7 +78,10 @@ func TestEncodings(t *testing.T) {
 	t.Parallel()
 	p := startProxy(t, nil)
 	for encoding, sample := range samples {
-		c, _ := charset.Find(encoding)
+		c, known := charset.Find(encoding)
+		if !known {
+			c = utf8Charset // of the database
+		}
 		straight, through := inEncoding(t, p.direct, encoding), inEncoding(t, p.url(""), encoding)
 		later, changed := inEncoding(t, p.direct, ""), inEncoding(t, p.url(""), "")
 		for _, conn := range []*pgconn.PgConn{later, changed} {
@@ -105,6 +108,9 @@ func TestEncodings(t *testing.T) {
 			if again := told(t, changed, sql); again != got {
 				t.Errorf("%s: %q: %s, but %s after SET", encoding, text, got, again)
 			}
+		}
+		if got := told(t, through, "SELECT E'\xff'"); encoding == charset.None && !strings.HasPrefix(got, "22021") {
+			t.Errorf("%s: what is no text of the database's: %s", encoding, got)
 		}
 		value := c.Encode(sample)
 		if want, got := told(t, straight, "SELECT $1::text", value), told(t, through, "SELECT $1::text", value); want != got {
@@ -180,6 +186,25 @@ func TestEncodingIsWatched(t *testing.T) {
 	}
 }
 
+// TestEncodingOfTheDatabase: without an encoding, a session has the database's, if that is known.
+func TestEncodingOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	without := fakeState{encoding: charset.None}
+	latin, _ := charset.Find("LATIN1")
+	for _, database := range []*charset.Charset{nil, utf8Charset, latin} {
+		err := checkEncoding(charset.None, without, database)
+		if (err == nil) != (database != nil) {
+			t.Errorf("%v: %v", database, err)
+		}
+		if tracked := (&tracker{database: database}).charsetOf(without); database != nil && tracked != database {
+			t.Errorf("%v is taken for %v", database, tracked)
+		}
+	}
+	if checkEncoding(charset.UTF8, without, utf8Charset) == nil {
+		t.Error("UTF8 is taken for no encoding")
+	}
+}
+
 // TestDatabaseInAnotherEncoding: which encodings a client can have depends on the database's.
 func TestDatabaseInAnotherEncoding(t *testing.T) {
 	t.Parallel()
@@ -198,11 +223,8 @@ func TestDatabaseInAnotherEncoding(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, encoding := range []string{"LATIN1", "UTF8", ""} {
-		c, known := charset.Find(encoding)
-		if !known {
-			c = utf8Charset
-		}
+	for encoding, is := range map[string]string{"LATIN1": "LATIN1", charset.UTF8: charset.UTF8, "": charset.UTF8, charset.None: "LATIN1"} {
+		c, _ := charset.Find(is)
 		if got, want := told(t, inEncoding(t, p.url(""), encoding), c.Encode("SELECT E'é'")), fmt.Sprintf("[[%x]] ", c.Encode("é")); got != want {
 			t.Errorf("%s: got %s, want %s", encoding, got, want)
 		}

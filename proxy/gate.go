@@ -48,7 +48,7 @@ type State interface {
 	SearchPath() string
 
 	// Encoding is the value of client_encoding, in which the client sends texts and the
-	// server answers: UTF8 or the name of another [charset.Charset].
+	// server answers: UTF8, the name of another [charset.Charset], or [charset.None].
 	Encoding() string
 
 	// After is the state once a statement with an effect of Statement.Effects, which

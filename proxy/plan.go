@@ -55,7 +55,7 @@ func (s *serverSide) deliverPlan(body []byte, out *writeBuffer) (action, error) 
 		out.add(row)
 		return drop, nil
 	}
-	in := charsetOf(s.tracker.done.state)
+	in := s.tracker.answers()
 	scrub := func(value string) string {
 		return in.Encode(cleanText(s.config.Gate.ScrubPlan(in.DecodeValid(value))))
 	}

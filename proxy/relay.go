@@ -24,6 +24,7 @@ type relay struct {
 // reported.
 func newRelay(config *Config, user string, state State, reported map[string]string) *relay {
 	r := &relay{tracker: newTracker(state, config.Observer), gate: gatekeeper{config: config, escapes: state.Encoding() != charset.UTF8}}
+	r.tracker.database, _ = charset.Find(reported[encodingOfDatabase])
 	if config.Timeouts != (Timeouts{}) {
 		r.clock = &clock{limits: config.Timeouts}
 		r.clock.ready(time.Now(), 'I', false)

@@ -140,7 +140,7 @@ func (s *serverSide) ready(status byte, out *writeBuffer) error {
 	if s.clock != nil {
 		s.clock.ready(time.Now(), status, s.tracker.running())
 	}
-	if err := checkEncoding(s.encoding, s.tracker.done.state); err != nil {
+	if err := checkEncoding(s.encoding, s.tracker.done.state, s.tracker.database); err != nil {
 		return err
 	}
 	if path := s.tracker.done.state.SearchPath(); s.reportsPath && path != s.path {
@@ -152,7 +152,7 @@ func (s *serverSide) ready(status byte, out *writeBuffer) error {
 
 // deliverReport passes on what a client may know of an error or a notice.
 func (s *serverSide) deliverReport(f frame, body []byte, out *writeBuffer) action {
-	in := charsetOf(s.tracker.done.state)
+	in := s.tracker.answers()
 	told := parseReport(body, in)
 	if f.kind == 'N' {
 		if !told.isLog() {
@@ -255,7 +255,7 @@ func (s *serverSide) sendParameter(name, value string, out *writeBuffer) error {
 func (s *serverSide) visible(name, value string) *pgproto3.ParameterStatus {
 	switch name {
 	case "session_authorization":
-		value = charsetOf(s.tracker.done.state).Encode(s.user)
+		value = s.tracker.answers().Encode(s.user)
 	case "application_name":
 		if value == s.named { // what the pool has made of it
 			value = s.application
@@ -263,7 +263,7 @@ func (s *serverSide) visible(name, value string) *pgproto3.ParameterStatus {
 	case "is_superuser":
 		value = "off"
 	case pathParameter: // reported since PostgreSQL 18
-		value = charsetOf(s.tracker.done.state).Encode(s.path)
+		value = s.tracker.answers().Encode(s.path)
 	}
 	return &pgproto3.ParameterStatus{Name: name, Value: value}
 }

@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"errors"
+
+	"github.com/kproxy/kproxy/internal/charset"
 )
 
 // maxPending caps the steps that are outstanding. Each but the last ends in a
@@ -73,6 +75,8 @@ type tracker struct {
 	holdingBytes int // of the statements in them
 
 	observation *observation // nil = there is no Observer
+
+	database *charset.Charset // its encoding; nil where it is not known
 }
 
 func newTracker(begin State, observer Observer) *tracker {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/internal/charset"
 	"github.com/kproxy/kproxy/proxy/pool"
 	"github.com/kproxy/kproxy/proxy/reactor"
 )
@@ -53,7 +54,8 @@ func (a *attempt) connect(ctx context.Context, parameters map[string]string, beg
 			return nil, err
 		}
 	}
-	if err := checkEncoding(u.parameters[encodingParameter], begin); err != nil {
+	database, _ := charset.Find(u.parameters[encodingOfDatabase])
+	if err := checkEncoding(u.parameters[encodingParameter], begin, database); err != nil {
 		u.close()
 		return nil, err
 	}

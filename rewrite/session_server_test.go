@@ -236,7 +236,7 @@ var pathTexts = []string{
 	`SET search_path = U&"q\0022t"`, "SET search_path = a, pg_temp", "SET search_path TO information_schema, 'true', true",
 	"SELECT set_config('search_path', 'a,b', false)", `SELECT pg_catalog.set_config('search_path', '"C d" , A', true)`,
 	"SELECT set_config('search_path', '', false)", "SELECT set_config('Search_Path', 'b', true) AS x",
-	"SET client_encoding = latin1", "SET LOCAL client_encoding TO 'win-1252'", "SET NAMES 'sjis'", "SET NAMES DEFAULT", "RESET client_encoding",
+	"SET client_encoding = latin1", "SET LOCAL client_encoding TO 'win-1252'", "SET NAMES 'sjis'", "SET NAMES 'sql_ascii'", "SET NAMES DEFAULT", "RESET client_encoding",
 	"SELECT set_config('Client_Encoding', 'koi8r', true)", "SELECT set_config('client_encoding', NULL, false)", "SHOW client_encoding",
 	"SHOW search_path", "SHOW search_path", "SELECT current_schemas(true)", "SELECT current_schema()", "SELECT 1/0", "SELECT 1",
 }
@@ -286,7 +286,7 @@ func TestTemporaryTablesFollowServer(t *testing.T) {
 var nestedTexts = []string{
 	"SAVEPOINT s", "SAVEPOINT s", "SAVEPOINT s", "RELEASE s", "RELEASE s", "RELEASE s", "ROLLBACK TO s", "COMMIT AND CHAIN", "COMMIT", "BEGIN",
 	"SET search_path = a", "SET search_path = b", "SET LOCAL search_path = public", "SET LOCAL search_path = a, b", "SET LOCAL search_path TO DEFAULT",
-	"RESET search_path", "RESET ALL", "RESET ALL", "SET client_encoding = uhc", "SET LOCAL client_encoding = latin9", "SET client_encoding TO DEFAULT",
+	"RESET search_path", "RESET ALL", "RESET ALL", "SET client_encoding = uhc", "SELECT set_config('client_encoding', 'SQL-ASCII', true)", "SET LOCAL client_encoding = latin9", "SET client_encoding TO DEFAULT",
 }
 
 // encodingOnly is what the proxy passes on of the parameters.
@@ -307,7 +307,7 @@ func TestSessionFollowsServer(t *testing.T) {
 		parameters := map[string]string{}
 		if i%3 == 1 {
 			parameters["search_path"] = []string{"a", `"C d",B`, "", "b , pg_catalog"}[i/3%4]
-			parameters["client_encoding"] = []string{"LATIN1", "utf8", "Shift-JIS"}[i/3%3]
+			parameters["client_encoding"] = []string{"LATIN1", "utf8", "Shift-JIS", "SQL_ASCII"}[i/3%4]
 		}
 		w := twoWorlds{t: t, real: connect(t, url, parameters), behind: connect(t, url, encodingOnly(parameters)), r: r}
 		parameters["user"] = user

@@ -242,8 +242,11 @@ func (s *settings) setEncoding(n *pg.VariableSetStmt) (Effect, error) {
 	return setEncoding{assignment{text: encoding, local: n.GetIsLocal()}}, nil
 }
 
-// encodingOf returns PostgreSQL's name of an encoding.
+// encodingOf returns PostgreSQL's name of an encoding, or of none.
 func encodingOf(value string) (string, *Refusal) {
+	if charset.Normalize(value) == charset.Normalize(charset.None) {
+		return charset.None, nil
+	}
 	c, known := charset.Find(value)
 	if !known {
 		return "", refuseValue(EncodingParameter, "kproxy does not convert to this encoding: use UTF8, which has all characters.")

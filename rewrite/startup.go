@@ -41,5 +41,5 @@ func leftToServer(encoding string) bool {
 	if c, known := charset.Find(encoding); known {
 		return c.Name == charset.UTF8
 	}
-	return slices.Contains([]string{"", "auto", "sqlascii"}, charset.Normalize(encoding))
+	return slices.Contains([]string{"", "auto"}, charset.Normalize(encoding))
 }

@@ -45,12 +45,12 @@ func TestStartupAllowsWhatSetAllows(t *testing.T) {
 func TestStartupEncoding(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})
-	for _, encoding := range []string{"utf-8", "'utf8'", "SQL_ASCII", "", "auto", "UNICODE"} {
+	for _, encoding := range []string{"utf-8", "'utf8'", "", "auto", "UNICODE"} {
 		if passed, err := r.Startup(map[string]string{"client_encoding": encoding}); err != nil || len(passed) > 0 {
 			t.Errorf("%q: %v, %v", encoding, passed, err)
 		}
 	}
-	for encoding, name := range map[string]string{"latin1": "LATIN1", "Windows-1252": "WIN1252", "sjis": "SJIS"} {
+	for encoding, name := range map[string]string{"latin1": "LATIN1", "Windows-1252": "WIN1252", "sjis": "SJIS", "sql-ascii": "SQL_ASCII"} {
 		passed, err := r.Startup(map[string]string{"client_encoding": encoding})
 		if err != nil || passed["client_encoding"] != name {
 			t.Errorf("%q: %v, %v", encoding, passed, err)
@@ -94,7 +94,7 @@ func TestServerTakesStartupParameters(t *testing.T) {
 func TestEncodingsOfClients(t *testing.T) {
 	t.Parallel()
 	for encoding, want := range map[string]bool{
-		"": true, "UTF8": true, "utf-8": true, "'utf8'": true, "Unicode": true, "auto": true, "SQL_ASCII": true, "latin1": false, "utf16": false,
+		"": true, "UTF8": true, "utf-8": true, "'utf8'": true, "Unicode": true, "auto": true, "SQL_ASCII": false, "latin1": false, "utf16": false,
 		"utf8z": false, "utf80": false, "utf89": false, "utf8a": false, "utf8/": true, "utf8:": true, "utf8`": true, "utf8{": true,
 	} {
 		if got := leftToServer(encoding); got != want {

@@ -10,7 +10,7 @@ var clientsOf = []tested{
 	{"psql_interrupted", "psql", "Ctrl-C", "psql system 17 18"},
 	{"psql_bind", "psql", "`\\bind`, chunked `FETCH_COUNT`", "psql 17 18"},
 	{"psql_pipeline", "psql", "`\\parse`, `\\bind_named`, `\\close_prepared`, pipelines with errors, Sync and Flush", "psql 18"},
-	{"psql_encoding_*", "psql", "a script in LATIN1, WIN1252, KOI8R, SJIS, EUC_JP, GBK and UHC: names, texts, errors, plans, COPY, `\\encoding`", "psql system"},
+	{"psql_encoding_*", "psql", "a script in LATIN1, WIN1252, KOI8R, SJIS, EUC_JP, GBK, UHC and SQL_ASCII: names, texts, errors, plans, COPY, `\\encoding`", "psql system"},
 	{"libpq_*", "libpq 17 and 18", "from C's side: direct TLS, ALPN, TLS 1.2 and 1.3, protocol 3.0 to 3.2, single rows, chunks, pipelines, Close, encrypted cancel", "libpq 17 18"},
 	{"negotiation", "the startup message", "versions 3.0 to 3.9999 and unknown `_pq_.` options, as libpq 19 probes", ""},
 	{"pgbouncer_psql", "PgBouncer before kproxy", "session pooling: psql's script; pgx's work, as above", "run pgbouncer"},

@@ -9,8 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// UTF8 is PostgreSQL's name of UTF-8.
-const UTF8 = "UTF8"
+// UTF8 is PostgreSQL's name of UTF-8, and None of no conversion: texts are in the database's
+// encoding, whichever that is.
+const (
+	UTF8 = "UTF8"
+	None = "SQL_ASCII"
+)
 
 // Charset is an encoding of clients. ASCII is the same in all of them.
 type Charset struct {
@@ -22,8 +26,7 @@ type Charset struct {
 }
 
 // Find returns the encoding that PostgreSQL finds by a name. Not found are, besides unknown
-// names, SQL_ASCII, which is no encoding, and those for which there are no tables:
-// MULE_INTERNAL, EUC_TW, EUC_JIS_2004, SHIFT_JIS_2004 and JOHAB.
+// names, None and those for which there are no tables: MULE_INTERNAL, EUC_TW, EUC_JIS_2004, SHIFT_JIS_2004 and JOHAB.
 func Find(name string) (c *Charset, known bool) {
 	c, known = byName[Normalize(name)]
 	return c, known

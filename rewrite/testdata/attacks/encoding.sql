@@ -213,8 +213,17 @@ SELECT normalize(illness, NFKD), unistr('\006eame') FROM people
 -- refused 42
 SET client_encoding TO DEFAULT; SELECT name FROM people
 
--- refused 22
+-- allowed
 SET NAMES 'SQL_ASCII'
+
+-- refused 42
+SET client_encoding = sql_ascii; SELECT name FROM people
+
+-- refused 42
+SELECT set_config('client_encoding', 'SQL-ASCII', false); SELECT U&"n\0061me" FROM people
+
+-- refused 22
+SET NAMES 'EUC_TW'
 
 -- allowed
 SET escape_string_warning = off
