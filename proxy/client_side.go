@@ -39,6 +39,7 @@ type clientSide struct {
 	holding   bool   // statements with effects, plans or uses were prepared
 	reaching  bool   // statements with uses were prepared
 	naming    bool   // statements were prepared under names
+	opening   bool   // statements with effects that depend on parameters were prepared
 	moved     bool   // search_path may have changed
 	firstPath string // the search_path at first
 }
@@ -180,7 +181,10 @@ func (c *clientSide) extended(f frame, begin []byte, out *writeBuffer) (action, 
 	}
 	if matters {
 		m = message{kind: names.kind, statement: held(names.statement), portal: held(names.portal)}
-		refused, known := c.prepare(&m, out)
+		refused, known := c.bound(&m, names.rest, f.size <= len(begin))
+		if refused == nil && known {
+			refused, known = c.prepare(&m, out)
+		}
 		if !known {
 			return wait, nil
 		}
@@ -312,6 +316,9 @@ func (c *clientSide) parse(f frame, body []byte, out *writeBuffer) (action, erro
 	if m.prepared != nil || c.holding {
 		c.holding = true
 		c.reaching = c.reaching || j.ruling.statement.Uses != nil
+		if _, open := openEffect(j.ruling.statement.Effects); open {
+			c.opening = true
+		}
 		if refused == nil {
 			if refused, known = c.hold(m); !known {
 				return wait, nil

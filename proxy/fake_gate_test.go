@@ -114,6 +114,21 @@ type fakeLevel struct {
 // fakeEffect is a statement: its verb, and a value or a savepoint's name.
 type fakeEffect struct{ verb, name string }
 
+// fakeBound is SET search_path to the value of $1.
+type fakeBound struct{}
+
+const fakeBoundText = "SELECT $1::text AS search_path"
+
+func (fakeBound) With(value *string) (any, error) {
+	switch {
+	case value == nil:
+		return fakeEffect{"set", fakeDefaultPath}, nil
+	case *value == "forbidden":
+		return nil, refusedText{}
+	}
+	return fakeEffect{"set", *value}, nil
+}
+
 const fakeDefaultPath = `"$user", public`
 
 // SearchPath makes PostgreSQL 18's report of the parameter.
@@ -122,6 +137,9 @@ func (s fakeState) SearchPath() string { return s.path.now }
 func (s fakeState) Encoding() string { return cmp.Or(s.encoding, charset.UTF8) }
 
 func (s fakeState) After(effect any) State {
+	if _, open := effect.(fakeBound); open {
+		return s
+	}
 	e := effect.(fakeEffect)
 	s.levels = slices.Clone(s.levels)
 	if len(s.levels) == 0 {
@@ -201,9 +219,12 @@ func fakeRewrite(sql string, in State) Statement {
 		text = strings.ReplaceAll(text, "@", now.path.now)
 		sent = append(sent, text)
 		effect, found := fakeEffectOf(strings.TrimSpace(text))
-		if !found {
+		switch {
+		case text == fakeBoundText:
+			statement.Effects = append(statement.Effects, fakeBound{})
+		case !found:
 			statement.Effects = append(statement.Effects, nil)
-		} else {
+		default:
 			statement.Effects = append(statement.Effects, effect)
 			now = now.After(effect).(fakeState)
 			statement.LeavesUTF8 = statement.LeavesUTF8 || now.Encoding() != charset.UTF8

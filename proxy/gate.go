@@ -62,6 +62,13 @@ type State interface {
 	Synced(status byte, failed bool) State
 }
 
+// Open is an effect of Statement.Effects that depends on the statement's only parameter, a text.
+type Open interface {
+	// With returns the effect for a value of the parameter; nil stands for NULL. An error
+	// refuses the value as one of Gate.Rewrite a text.
+	With(value *string) (effect any, err error)
+}
+
 // Statement is a text as it is to be run.
 type Statement struct {
 	// SQL is the text to send, without NUL; it may hold several statements or none.

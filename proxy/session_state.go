@@ -89,7 +89,11 @@ func (h *sessionState) apply(m *message) {
 	case messageParse:
 		h.prepare(m.statement, m.prepared)
 	case messageBind:
-		h.bind(m.portal, portal{prepared: h.statement(m.statement)})
+		of := h.statement(m.statement)
+		if m.prepared != nil { // with the parameter's value
+			of = m.prepared
+		}
+		h.bind(m.portal, portal{prepared: of})
 	case messageExecute:
 		if p := h.portal(m.portal); p.prepared != nil && !p.ran {
 			h.ran(p.effects, 0)

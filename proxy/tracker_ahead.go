@@ -68,7 +68,7 @@ func (t *tracker) touchedBy(m *message) bool {
 // canHold reports whether what the message leaves behind can be remembered.
 func (t *tracker) canHold(m *message) bool {
 	if m.kind == messageBind {
-		return len(t.done.portals) < maxPrepared
+		return len(t.done.portals) < maxPrepared && (m.prepared == nil || t.holdingBytes+m.prepared.size() <= maxPreparedBytes)
 	}
 	if m.prepared == nil {
 		return true

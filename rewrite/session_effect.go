@@ -17,6 +17,23 @@ type (
 func (e setPath) change(s *Session)     { e.assign(s, &s.path) }
 func (e setEncoding) change(s *Session) { e.assign(s, &s.encoding) }
 
+// openPath is a change of search_path to the value of $1, which Bind brings.
+type openPath struct{ local bool }
+
+// change does nothing: what has run has the effect of With.
+func (openPath) change(*Session) {}
+
+// With is the effect for a value of $1; nil stands for NULL. The error is a *Refusal.
+func (e openPath) With(value *string) (any, error) {
+	if value == nil {
+		return setPath{assignment{reset: true, local: e.local}}, nil
+	}
+	if _, err := splitPath(*value); err != nil {
+		return nil, err
+	}
+	return setPath{assignment{text: *value, local: e.local}}, nil
+}
+
 // LeavesUTF8 reports whether one of the effects may give a session that began with UTF-8
 // another encoding.
 func LeavesUTF8(effects []Effect) bool {

@@ -10,10 +10,11 @@ import (
 
 // setConfig handles SELECT set_config(name, value, local), the whole of a statement, in
 // the forms that clients send: with constants, and FROM pg_settings WHERE name = the
-// same, as pgAdmin does for settings that an old server may not have. Anywhere else
+// same, as pgAdmin does for settings that an old server may not have. Of search_path the
+// value may be $1, or the statement shows it before it is set, as Atlas does. Anywhere else
 // the function may run once, often or never, so that what it did is not known.
 func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err error) {
-	f := soleCall(n)
+	f := lastCall(n)
 	parts := names(f.GetFuncname())
 	if len(parts) == 0 || len(parts) > 2 || parts[len(parts)-1] != "set_config" || len(parts) == 2 && parts[0] != "pg_catalog" {
 		return false, nil, nil
@@ -28,10 +29,15 @@ func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err
 	local, isBool := f.Args[2].GetAConst().GetVal().(*pg.A_Const_Boolval)
 	isNull := f.Args[1].GetAConst().GetIsnull()
 	conditional := len(n.GetFromClause()) > 0
-	if !isName || !isBool || !isText && !isNull || conditional && !ofSetting(n, name) {
+	ofPath := strings.EqualFold(name, PathParameter) && !conditional
+	bound := ofPath && isBool && f.Args[1].GetParamRef().GetNumber() == 1
+	if bound && len(n.TargetList) == 1 {
+		return true, s.bindPathConfig(n, local.Boolval.GetBoolval()), nil
+	}
+	if !isName || !isBool || !isText && !isNull || conditional && !ofSetting(n, name) || !ofPath && len(n.TargetList) > 1 {
 		return true, nil, refused
 	}
-	if strings.EqualFold(name, "search_path") && !conditional {
+	if ofPath {
 		effect, err := s.setPathConfig(n, to, isNull, local.Boolval.GetBoolval())
 		return true, effect, err
 	}
@@ -57,15 +63,32 @@ func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err
 	return true, effect, err
 }
 
-// soleCall is the function that is the only thing that a query asks for; nil where
-// there is more.
-func soleCall(n *pg.SelectStmt) *pg.FuncCall {
-	if len(n.GetTargetList()) != 1 || n.GetIntoClause() != nil || n.GetWithClause() != nil || len(n.GetDistinctClause()) > 0 ||
+// lastCall is the function that is the only thing that a query asks for, behind the value of
+// search_path if it is to be set; nil where there is more.
+func lastCall(n *pg.SelectStmt) *pg.FuncCall {
+	last := len(n.GetTargetList()) - 1
+	if last < 0 || last > 0 && len(n.GetFromClause()) > 0 || n.GetIntoClause() != nil || n.GetWithClause() != nil || len(n.GetDistinctClause()) > 0 ||
 		len(n.GetGroupClause()) > 0 || n.GetHavingClause() != nil || len(n.GetSortClause()) > 0 || n.GetLimitCount() != nil ||
 		n.GetLimitOffset() != nil || len(n.GetWindowClause()) > 0 || len(n.GetFromClause()) == 0 && n.GetWhereClause() != nil {
 		return nil
 	}
-	return n.GetTargetList()[0].GetResTarget().GetVal().GetFuncCall()
+	for _, before := range n.GetTargetList()[:last] {
+		if !showsPath(before.GetResTarget().GetVal().GetFuncCall()) {
+			return nil
+		}
+	}
+	return n.GetTargetList()[last].GetResTarget().GetVal().GetFuncCall()
+}
+
+// showsPath says of a call that it is current_setting('search_path') and nothing more.
+func showsPath(f *pg.FuncCall) bool {
+	parts := names(f.GetFuncname())
+	if len(parts) == 0 || len(parts) > 2 || parts[len(parts)-1] != "current_setting" || len(parts) == 2 && parts[0] != "pg_catalog" ||
+		len(f.GetArgs()) != 1 || f.GetOver() != nil || f.GetAggFilter() != nil {
+		return false
+	}
+	name, constant := textConstant(f.Args[0])
+	return constant && strings.EqualFold(name, PathParameter)
 }
 
 // ofSetting says whether a query's source is the one row that describes the setting.
@@ -100,12 +123,30 @@ func (s *settings) setPathConfig(n *pg.SelectStmt, to string, isNull, local bool
 	if _, err := splitPath(to); err != nil {
 		return nil, err
 	}
-	target := n.TargetList[0].GetResTarget()
+	last := len(n.TargetList) - 1
+	putPathConfig(n, castNode(to, "text"))
+	if last == 0 {
+		return effect, nil
+	}
+	return effect, s.w.selectStmt(n, nil) // what it shows before
+}
+
+// putPathConfig puts what set_config returns in its place, the last.
+func putPathConfig(n *pg.SelectStmt, value *pg.Node) {
+	target := n.TargetList[len(n.TargetList)-1].GetResTarget()
 	if target.GetName() == "" {
 		target.Name = "set_config"
 	}
-	target.Val = castNode(to, "text")
-	return effect, nil
+	target.Val = value
+}
+
+// bindPathConfig is setPathConfig with a value that is not known before Bind. The server takes it
+// as a text, as set_config does.
+func (s *settings) bindPathConfig(n *pg.SelectStmt, local bool) Effect {
+	value := callNode("textcat", n.TargetList[0].GetResTarget().GetVal().GetFuncCall().Args[1], textNode(""))
+	reset := castNode(s.w.names.session.orUntouched().path.reset, "text")
+	putPathConfig(n, &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{value, reset}}}})
+	return openPath{local: local}
 }
 
 func encodingConfig(to string, isNull, local bool) (Effect, *Refusal) {

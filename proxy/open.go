@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// openEffect is the Open of a statement of the extended protocol, which has no others.
+func openEffect(effects []any) (open Open, is bool) {
+	if len(effects) == 1 {
+		open, is = effects[0].(Open)
+	}
+	return open, is
+}
+
+// errLongValue refuses a value of which not all is looked at.
+var errLongValue = fmt.Errorf("the value of a parameter that changes the session is longer than %d bytes", maxNamesBytes)
+
+// bound has a Bind carry the effect of its statement for the value that it brings, if the
+// statement's effect depends on it. Values are what follows the names, whole if that is all of
+// it. The message waits until it is known which statement it takes, and in which encoding.
+func (c *clientSide) bound(m *message, values []byte, whole bool) (refused *refusal, known bool) {
+	if !c.opening || m.kind != messageBind {
+		return nil, true
+	}
+	if c.waitForSegments() {
+		return nil, false
+	}
+	of := c.tracker.foresee().statement(m.statement)
+	if of == nil {
+		return nil, true
+	}
+	open, is := openEffect(of.effects)
+	if !is {
+		return nil, true
+	}
+	state, known := c.tracker.ahead()
+	if !known {
+		c.until = c.tracker.ended
+		return nil, false
+	}
+	value, complete := soleValue(values)
+	switch {
+	case !complete && !whole:
+		return newRefusal(errLongValue, stateProgramLimitExceeded), true
+	case !complete:
+		return nil, true // the server refuses it
+	}
+	size := heldOverhead
+	if value != nil {
+		size += len(*value)
+		text, err := c.tracker.decodeText(state, *value)
+		if err == nil && !utf8.ValidString(text) {
+			err = errors.New(`invalid byte sequence for encoding "UTF8"`)
+		}
+		if err != nil {
+			return newRefusal(err, stateCharacterNotInEncoding), true
+		}
+		value = &text
+	}
+	effect, err := open.With(value)
+	if err != nil {
+		return newRefusal(err, stateFeatureNotSupported), true
+	}
+	m.prepared = &prepared{effects: []any{effect}, bytes: size}
+	c.travels(state, m.prepared.effects)
+	return nil, true
+}
+
+// soleValue is the value in what follows the names in a Bind, nil for NULL, if it is there as a
+// whole and the only one. A text is the same in both formats.
+func soleValue(values []byte) (value *string, complete bool) {
+	if len(values) < 2 {
+		return nil, false
+	}
+	formats := 2 * int(binary.BigEndian.Uint16(values))
+	values = values[2:]
+	if len(values) < formats+6 || binary.BigEndian.Uint16(values[formats:]) != 1 {
+		return nil, false
+	}
+	size := int32(binary.BigEndian.Uint32(values[formats+2:]))
+	values = values[formats+6:]
+	if size == -1 {
+		return nil, true
+	}
+	if size < 0 || int(size) > len(values) {
+		return nil, false
+	}
+	text := string(values[:size])
+	return &text, true
+}
