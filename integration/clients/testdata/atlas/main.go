@@ -78,6 +78,12 @@ func main() {
 		_, ok := realm.Schema("public")
 		return fmt.Sprint(ok), nil
 	})
+	// It has emptied search_path, and set it back.
+	step("names after it", func() (string, error) {
+		var n int
+		err := db.QueryRowContext(ctx, "SELECT count(*) FROM patients").Scan(&n)
+		return fmt.Sprint(n), err
+	})
 	step("unknown schema", func() (string, error) {
 		_, err := driver.InspectSchema(ctx, "nobody", nil)
 		return "", err
