@@ -88,15 +88,23 @@ func (s *search) pass(random *rand.Rand, apart bool) {
 	s.classes = slices.Concat(found...)
 }
 
-// sort orders the records by their ranks, the attributes and their directions being drawn.
+// sort orders the records by their ranks: attributes, directions and widths are drawn. Ranks count
+// in steps of that width first, and by themselves among records that are equal then:
+// else, an attribute of many values would leave nothing to those after it.
 func (s *search) sort(random *rand.Rand) {
 	attributes := random.Perm(len(s.scales))
-	signs := make([]int32, len(attributes))
-	for i := range signs {
+	signs, widths := make([]int32, len(attributes)), make([]int32, len(attributes))
+	for i, a := range attributes {
 		signs[i] = 1 - 2*int32(random.IntN(2))
+		widths[i] = max(1, s.scales[a].Size>>random.IntN(mostSteps))
 	}
 	slices.SortFunc(s.order, func(x, y int32) int {
 		one, other := s.row(x), s.row(y)
+		for i, a := range attributes {
+			if step, with := one[a]/widths[i], other[a]/widths[i]; step != with {
+				return int(signs[i] * (step - with))
+			}
+		}
 		for i, a := range attributes {
 			if one[a] != other[a] {
 				return int(signs[i] * (one[a] - other[a]))
@@ -108,6 +116,10 @@ func (s *search) sort(random *rand.Rand) {
 		s.place[r] = int32(i)
 	}
 }
+
+// mostSteps is the number of widths, each half of the one before; the greatest is the whole of the
+// scale.
+const mostSteps = 7
 
 // lane is a run of the sorted records, and the classes that have their first member there.
 type lane struct {
@@ -236,7 +248,7 @@ func (w *worker) exchange(from, to *class, record, other int32) {
 
 // split divides a class that is large enough for two.
 func (w *worker) split(k *class) {
-	if len(k.members) < 2*w.division.k {
+	if len(k.members) < 2*w.k {
 		return
 	}
 	size := w.cutter.cut(k.members)
