@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
@@ -188,6 +189,7 @@ func TestConstraintsThatCannotBeKeptAreRefused(t *testing.T) {
 		"an idle hierarchy": {func(p *catalog.TablePolicy) { p.Columns[5].Hierarchy = taxonomy() }, "illness", "is published as it is"},
 		"a bound of naught": {func(p *catalog.TablePolicy) { add(p, privacy.Spec{Model: privacy.AlphaK, Of: "cost"}) }, "cost", "cannot be"},
 		"no method":         {func(p *catalog.TablePolicy) { p.Method = "round" }, "", "unknown anonymization method"},
+		"no other effort":   {func(p *catalog.TablePolicy) { p.Method, p.Effort = "hilbert", anonymizer.Good }, "", "makes no effort but fast"},
 		"no hierarchy":      {func(p *catalog.TablePolicy) { p.Columns[0].Hierarchy = nil }, "zip", "has no hierarchy"},
 		"absent subject":    {func(p *catalog.TablePolicy) { p.Subject = "patient" }, "patient", "no such column"},
 		"published subject": {func(p *catalog.TablePolicy) { p.Subject = "illness" }, "illness", "must not be published"},

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,7 +45,10 @@ func (b *builder) checkMethod() {
 		}
 	}
 	method, err := methods.Trying(b.publication.Policy.Method, b.publication.Policy.Effort)
-	if err != nil {
+	switch {
+	case errors.Is(err, methods.ErrOneEffort):
+		b.problem("", joined(err), "choose method lookahead-partition, or leave effort out")
+	case err != nil:
 		b.problem("", joined(err), "choose one of them")
 	}
 	if len(b.problems) > 0 || b.member {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -80,6 +81,9 @@ func liveTables() map[string]catalog.TablePolicy {
 		add("method_"+short, method, "", ofSize)
 		add("parts_"+short, method, "", homes, persons)
 	}
+	longer := visitsPolicy("effort_good", "lookahead-partition", "", ofSize, models["distinct"][0])
+	longer.Effort = anonymizer.Good
+	tables["effort_good"] = longer
 	add("sizes", recommended, "", homes, persons, joined)
 	add("parts_persons", recommended, "person", homes, persons, over(models["alpha"][0], homes), over(models["closeness"][0], homes), over(models["alpha"][0], persons))
 	add("parts_diverse", recommended, "", homes, persons, over(models["distinct"][0], homes), over(models["closeness"][0], persons), over(models["likeness"][0], homes))

@@ -3,6 +3,7 @@
 package methods
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -53,17 +54,20 @@ func named(methods []anonymizer.Method) []string {
 }
 
 // Trying returns the method with the name, which makes an effort. The error lists the known ones,
-// or says that the method knows no effort but the least.
+// or is ErrOneEffort.
 func Trying(name string, effort anonymizer.Effort) (anonymizer.Method, error) {
 	m, err := Named(name)
 	if err != nil || effort == anonymizer.Fast {
 		return m, err
 	}
 	if !Varies(name) {
-		return nil, fmt.Errorf("method %s makes no other effort: choose method %s, or leave effort out", name, lookahead.Partition{}.Name())
+		return nil, fmt.Errorf("method %s %w", name, ErrOneEffort)
 	}
 	return lookahead.Partition{Effort: effort}, nil
 }
+
+// ErrOneEffort says that a method makes no effort but the least.
+var ErrOneEffort = errors.New("makes no effort but fast")
 
 // Varies says whether the method of the name makes more efforts than one.
 func Varies(name string) bool { return name == lookahead.Partition{}.Name() }
