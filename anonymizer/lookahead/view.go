@@ -23,6 +23,8 @@ type view struct {
 	gaps  []float64
 	nodes []node
 	root  float64
+	// before are how many records of each part the ranks before each of them have: scratch.
+	before [2][]int32
 	// slots are the places of ranks among those of the view, where few others are between.
 	slots []int32
 }
@@ -56,14 +58,17 @@ func (v *view) take(scale *loss.Scale, first int, ranks []int32, exact bool) {
 	v.place(ranks, counted)
 	v.gaps, v.nodes = v.gaps[:0], v.nodes[:0]
 	switch {
-	case exact || v.shown == 0:
+	case exact:
 	case scale.Ranged:
 		for i := 1; i < v.shown; i++ {
 			v.gaps = append(v.gaps, float64(scale.Of(v.ranks[i-1], v.ranks[i])))
 		}
 	default:
-		v.root = float64(scale.Of(v.ranks[0], v.ranks[v.shown-1]))
-		v.grow(0, v.shown, v.root)
+		v.before = [2][]int32{grown(v.before[0], v.shown+1), grown(v.before[1], v.shown+1)}
+		if v.root = 0; v.shown > 0 {
+			v.root = float64(scale.Of(v.ranks[0], v.ranks[v.shown-1]))
+			v.grow(0, v.shown, v.root)
+		}
 	}
 }
 
@@ -142,6 +147,13 @@ func (v *view) grow(from, to int, own float64) {
 	}
 }
 
+// grown is a slice of so many numbers which begins with 0.
+func grown(s []int32, n int) []int32 {
+	s = slices.Grow(s[:0], n)[:n]
+	s[0] = 0
+	return s
+}
+
 // draws gives by how many records of so many a value is held, the chance that some drawn
 // ones all hold it, but for a factor.
 type draws []float64
@@ -186,7 +198,7 @@ func (v *view) ofRange(d draws, lefts, all []int32, n, total int) (lost [2]float
 }
 
 func (v *view) ofNodes(d draws, lefts, all []int32) (lost [2]float64, shownLeft, shownAll int) {
-	var left, right [mostRecords + 1]int32
+	left, right := v.before[0][:v.shown+1], v.before[1][:v.shown+1]
 	for i := range v.shown {
 		left[i+1] = left[i] + lefts[i]
 		right[i+1] = right[i] + all[i] - lefts[i]

@@ -16,7 +16,7 @@ func TestExpected(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	for round := range 60 {
 		n := 2 + random.IntN(40)
-		table := workload.Generate(uint64(round), workload.Shape{Records: n, Attributes: 14, Distinct: 8, Nulls: 0.2 * float64(round%2)}).Table()
+		table := workload.Generate(uint64(round), workload.Shape{Records: n, Attributes: 14, Distinct: 8, Nulls: []float64{0, 0.2, 0.9}[round%3]}).Table()
 		scales, rows := loss.Scales(context.Background(), table)
 		d := len(scales)
 		left := 1 + random.IntN(n-1)
