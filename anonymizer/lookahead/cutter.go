@@ -112,15 +112,13 @@ func (c *cutter) offerBetween(records []int32) bool {
 // offerAnywhere offers cuts of a small class, or of one that cannot be cut between values.
 func (c *cutter) offerAnywhere(records []int32) bool {
 	c.offers = c.offers[:0]
-	if len(records) < max(mostExact, exactUnits*c.k) {
-		c.look(records, true)
-		c.offerExact(records)
-	}
+	c.look(records, true)
+	c.offerExact(records)
 	return len(c.offers) > 0
 }
 
-// mostExact is how many records a class has at most that is cut anywhere if it cannot be cut
-// between values.
+// mostExact is from how many records on a class that cannot be cut between values is cut in the
+// middle: not anywhere, which would take a few records off it again and again.
 const mostExact = 1 << 12
 
 // look takes the views of some records.
@@ -212,6 +210,10 @@ func (c *cutter) drawsOf(n int) draws {
 // offerExact offers the cuts of a small class, between values and at multiples of the least size.
 func (c *cutter) offerExact(records []int32) {
 	d, n := len(c.views), len(records)
+	from, to, middle := c.k, n-c.k, n/c.k/2*c.k
+	if n >= max(mostExact, exactUnits*c.k) {
+		from, to = middle, middle
+	}
 	for a := range c.views {
 		v := &c.views[a]
 		if len(v.ranks) < 2 {
@@ -219,7 +221,7 @@ func (c *cutter) offerExact(records []int32) {
 		}
 		c.sort(a)
 		c.boxes.sweep(c.scales, c.rows, records, c.order)
-		for size := c.k; size <= n-c.k; size++ {
+		for size := from; size <= to; size++ {
 			before, after := c.flat[int(c.order[size-1])*d+a], c.flat[int(c.order[size])*d+a]
 			if before == after && size%c.k != 0 {
 				continue
@@ -228,7 +230,7 @@ func (c *cutter) offerExact(records []int32) {
 		}
 	}
 	if len(c.offers) == 0 { // all records are alike
-		c.offers = append(c.offers, offer{size: n / c.k / 2 * c.k})
+		c.offers = append(c.offers, offer{size: middle})
 	}
 }
 

@@ -71,6 +71,79 @@ func TestEveryEffort(t *testing.T) {
 	}
 }
 
+// TestRare: a value that fewer than k records have leaves no large class behind, and is not cut off
+// alone, wherever the sample has it.
+func TestRare(t *testing.T) {
+	t.Parallel()
+	for rare := range 5 {
+		number, text := make([]hierarchy.Cell, 6000), make([]hierarchy.Cell, 6000)
+		same := workload.Attribute("text", hierarchy.Spec{Kind: hierarchy.Suppression, Domain: hierarchy.DomainText})
+		for i := range text {
+			text[i] = same.Hierarchy.Encode("the same")
+		}
+		for i := range rare {
+			number[1000*i] = 1
+		}
+		table, err := anonymizer.NewTable([]anonymizer.Attribute{
+			workload.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}),
+			same,
+		}, [][]hierarchy.Cell{number, text}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
+			r := run(t, table, kAnonymous(5), effort)
+			for _, class := range r.Classes {
+				if len(class) < 5 || len(class) >= 10 {
+					t.Fatalf("%d rare values, effort %v: a class of %d", rare, effort, len(class))
+				}
+			}
+			if lost := metric.PublishedLoss(table, r); lost > 0.002 {
+				t.Errorf("%d rare values, effort %v: %.4f is lost", rare, effort, lost)
+			}
+		}
+	}
+}
+
+// TestExchanges: where no cut gives parts that satisfy the constraints, records are exchanged.
+func TestExchanges(t *testing.T) {
+	t.Parallel()
+	d := workload.Generate(2, workload.Shape{Records: 400, Attributes: 3, Distinct: 50, Sensitive: 1})
+	codes := make([]uint32, 400)
+	for i := range codes {
+		codes[i] = uint32(i % 2)
+	}
+	table, err := anonymizer.NewTable(d.Attributes, d.Cells, [][]uint32{codes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, table, privacy.ConstraintSet{privacy.KAnonymity{K: 4}, privacy.AlphaBound{Alpha: 0.5}}, anonymizer.Fast)
+	if len(r.Classes) < 50 {
+		t.Errorf("%d classes", len(r.Classes))
+	}
+}
+
+// TestPilot: to follow several cuts to the end loses less than to make the best one at once.
+func TestPilot(t *testing.T) {
+	t.Parallel()
+	d := newDivision(context.Background(), workload.AdultLike(5, 3000), kAnonymous(20), anonymizer.Options{})
+	c := newCutter(d)
+	var piloted func(records []int32) float64
+	piloted = func(records []int32) float64 {
+		size := c.pilot(t.Context(), records)
+		if size == 0 {
+			return c.greedy(t.Context(), records)
+		}
+		return piloted(records[:size]) + piloted(records[size:])
+	}
+	greedy := c.greedy(t.Context(), append([]int32(nil), d.records...))
+	if lost := piloted(append([]int32(nil), d.records...)); lost > 0.98*greedy {
+		t.Errorf("%.0f is lost, greedily %.0f", lost, greedy)
+	} else {
+		t.Logf("%.3f of what is lost greedily", lost/greedy)
+	}
+}
+
 // TestSameSeed: the release follows from table, constraints, seed and effort, on any number of cores.
 func TestSameSeed(t *testing.T) {
 	table := workload.AdultLike(3, 20_000)
