@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // session connects upstream and relays.
@@ -56,11 +54,7 @@ func (a *attempt) reach(ctx context.Context, parameters map[string]string, begin
 	case ctx.Err() != nil:
 		return nil, errShutdown
 	}
-	// A limit that the client meets is told with the refusal.
-	if full := (*pool.Refusal)(nil); !errors.As(err, &full) || full.SQLState() != stateTooManyConnections {
-		a.log.Error("connecting upstream failed", "error", withoutParameters(err))
-	}
-	return nil, connectFailure(err)
+	return nil, &unreached{connectFailure(err), withoutParameters(err)}
 }
 
 // confirmLogin tells the client that it is logged in.

@@ -156,7 +156,7 @@ func (a *attempt) end(ctx context.Context, err error) {
 		err = newFatal(stateQueryCanceled, "canceling authentication due to timeout")
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		a.log.Info("connection refused", "reason", err)
+		a.logRefusal(err)
 	}
 	last := finalError(err)
 	a.rejected(err, last)

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
 // refusedParameter is the end of a login whose startup parameters the Gate refuses. They
@@ -24,6 +27,36 @@ func withoutParameters(err error) error {
 		return fmt.Errorf("the server refuses the startup parameters (SQLSTATE %s)", refused.Code)
 	}
 	return err
+}
+
+// unreached is the end of a login for which there is no connection to the database. As of a
+// denial, the log has the reason, and the client must not know it.
+type unreached struct {
+	shown *fatal
+	why   error
+}
+
+func (u *unreached) Error() string { return u.why.Error() }
+func (u *unreached) Unwrap() error { return u.shown }
+
+// logRefusal logs why a connection has not become a session. Refusals for one reason of one
+// user have one line, and later ones their number.
+func (a *attempt) logRefusal(err error) {
+	reason := reasonOf(err)
+	a.server.repeats.Note(a.log, reason.level(), repeats.Key{Kind: string(reason), Who: a.user}, "connection refused", "reason", err)
+}
+
+// level is that of the log: error where nobody can log in until a person has done something,
+// warn where a person should look whether it goes on.
+func (r Reason) level() slog.Level {
+	switch r {
+	case ReasonUpstream, ReasonLookup, ReasonCrash:
+		return slog.LevelError
+	case ReasonUnavailable, ReasonCrowded, ReasonThrottled:
+		return slog.LevelWarn
+	default:
+		return slog.LevelInfo
+	}
 }
 
 // rejected tells the Observer of a connection that has not become a session, and whose end

@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
-const (
-	// longestPause is between two attempts to accept when descriptors have run out.
-	longestPause = time.Second
-
-	// crowdedPace is how often the log is told of too many connections, at most.
-	crowdedPace = time.Second
-)
+// longestPause is between two attempts to accept when descriptors have run out.
+const longestPause = time.Second
 
 // errStopping is what clients are told that have not logged in yet when the server
 // stops: libpq goes on to the next of several hosts.
@@ -56,6 +54,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	s.shards.drain(s.current.Load().DrainTimeout)
 	clients.Wait()
 	s.pool.Close()
+	s.repeats.Flush()
 	close(ends)
 	var failed []error
 	for err := range ends {
@@ -93,7 +92,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 			}
 			// Out of file descriptors, most likely: wait for some to be freed.
 			pause = min(max(2*pause, 5*time.Millisecond), longestPause)
-			s.current.Load().Logger.Warn("accepting a client failed", "error", err, "pause", pause)
+			s.repeats.Note(s.current.Load().Logger, slog.LevelError, repeats.Key{Kind: "accept"}, "accepting a client failed", "error", err, "pause", pause)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -105,7 +104,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 		if s.connections.Add(1) > began.maxConnections() {
 			s.connections.Add(-1)
 			_ = conn.Close()
-			s.logCrowded(began)
+			s.repeats.Note(began.Logger, slog.LevelWarn, repeats.Key{Kind: "closed"}, "connections are closed unheard: there are too many", "most", began.maxConnections())
 			continue
 		}
 		clients.Add(1)
@@ -120,13 +119,4 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 func temporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
-}
-
-// logCrowded has the log say that connections were closed because there are too many,
-// but not each time.
-func (s *Server) logCrowded(began *settings) {
-	now, last := time.Now().Unix(), s.crowdedLogged.Load()
-	if now-last >= int64(crowdedPace.Seconds()) && s.crowdedLogged.CompareAndSwap(last, now) {
-		began.Logger.Warn("connections are closed unheard: there are too many", "most", began.maxConnections())
-	}
 }

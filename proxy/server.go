@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync/atomic"
 
+	"github.com/kproxy/kproxy/internal/repeats"
 	"github.com/kproxy/kproxy/proxy/access"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
@@ -13,15 +14,15 @@ import (
 // Server accepts clients and relays them to PostgreSQL. It is made by [New] and
 // safe for concurrent use.
 type Server struct {
-	current       atomic.Pointer[settings]
-	pool          *pool.Pool
-	keys          cancelKeys
-	limit         sessionLimit
-	connections   atomic.Int64               // whatever their state
-	addresses     atomic.Pointer[[]net.Addr] // that Serve listens on
-	crowdedLogged atomic.Int64               // when the log was last told of too many, in Unix seconds
-	shards        *shards                    // of Serve
-	sessions      atomic.Uint64              // that have begun, ever
+	current     atomic.Pointer[settings]
+	pool        *pool.Pool
+	keys        cancelKeys
+	limit       sessionLimit
+	connections atomic.Int64               // whatever their state
+	addresses   atomic.Pointer[[]net.Addr] // that Serve listens on
+	repeats     repeats.Log                // of connections that are refused
+	shards      *shards                    // of Serve
+	sessions    atomic.Uint64              // that have begun, ever
 }
 
 // settings are a configuration and what follows from it. A connection keeps those that

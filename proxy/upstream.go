@@ -72,8 +72,7 @@ func (a *attempt) settle(ctx context.Context, u *upstream) error {
 	if ctx.Err() != nil {
 		return errShutdown
 	}
-	a.log.Error("a kept connection to the database server is of no use", "error", err)
-	return connectFailure(err)
+	return &unreached{connectFailure(err), fmt.Errorf("a kept connection to the database server is of no use: %w", withoutParameters(err))}
 }
 
 // close closes the connection at once.

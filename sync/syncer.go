@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -14,11 +15,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
 // Syncer publishes the tables of its configuration and keeps them in step.
 type Syncer struct {
-	config Config
+	config  Config
+	repeats repeats.Log
 
 	mu        gosync.Mutex
 	owner     *pgx.ConnConfig // see LogInAs
@@ -247,6 +250,7 @@ const (
 // connections and restarts of the server are lived through, and so are tables that need
 // the operator while others do not.
 func (s *Syncer) Run(ctx context.Context) error {
+	defer s.repeats.Flush()
 	pause, undecoded := minPause, 0
 	for {
 		started := time.Now()
@@ -271,7 +275,7 @@ func (s *Syncer) Run(ctx context.Context) error {
 		if time.Since(started) > maxPause {
 			pause = minPause
 		}
-		s.config.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
+		s.repeats.Note(s.config.Logger, slog.LevelWarn, repeats.Key{Kind: "interrupted", Who: err.Error()}, "replication interrupted; trying again", "error", err, "pause", pause)
 		s.setState(Reconnecting, err.Error(), fixTransient(err))
 		jittered := pause/2 + rand.N(pause)
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pglogrepl"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/accept"
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
 // jobKind is what the worker does for a table.
@@ -109,7 +111,9 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 		}
 		w.ack.held.Store(0)
 		w.reportObstacle(n)
-		w.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
+		name := j.publication.Policy.Table
+		w.syncer.repeats.Note(w.syncer.config.Logger, slog.LevelWarn, repeats.Key{Kind: "unready", Who: name.String() + n.err.Error()},
+			"a table could not be made ready; trying again", "table", name, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/internal/crash"
+	"github.com/kproxy/kproxy/internal/repeats"
 	"github.com/kproxy/kproxy/internal/scram"
 )
 
@@ -50,6 +51,7 @@ type Console struct {
 	access   atomic.Pointer[Access]
 	sessions *sessions
 	throttle *throttle
+	repeats  repeats.Log
 	deriving chan struct{} // bounds how many passwords are checked at once
 	trials   *trials
 	mux      *http.ServeMux

@@ -3,6 +3,7 @@ package console
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kproxy/kproxy/internal/repeats"
 	"github.com/kproxy/kproxy/internal/scram"
 )
 
@@ -41,7 +43,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, _ *session) erro
 		return c.render(w, r, nil, http.StatusTooManyRequests, "login", page{Title: "Sign in", Body: form})
 	}
 	if !c.knows(r, name, password) {
-		c.options.Logger.Warn("a login to the console failed", "client", r.RemoteAddr)
+		c.repeats.Note(c.options.Logger, slog.LevelWarn, repeats.Key{Kind: "login"}, "a login to the console failed", "client", r.RemoteAddr)
 		form.Problem = "User or password is wrong."
 		return c.render(w, r, nil, http.StatusUnauthorized, "login", page{Title: "Sign in", Body: form})
 	}

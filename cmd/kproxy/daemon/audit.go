@@ -17,6 +17,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
 // guarantees are the results of the audit. Any goroutine may ask for them; the watch
@@ -101,7 +102,7 @@ func (d *Daemon) audit(serving context.Context) {
 	}
 	if unreachable(err) {
 		// Clients cannot read either, and the last result stands.
-		d.Logger.Warn("the audit could not run: the database is out of reach", "error", err)
+		d.repeats.Note(d.Logger, slog.LevelWarn, repeats.Key{Kind: "audit"}, "the audit could not run: the database is out of reach", "error", err)
 		return
 	}
 	d.guarantees.log(d.Logger, err, findings)

@@ -20,6 +20,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/cmd/kproxy/webconsole"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/repeats"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -65,6 +66,7 @@ type Daemon struct {
 	metrics      metrics
 	guarantees   guarantees
 	shown        shown
+	repeats      repeats.Log
 
 	refresh chan struct{}
 	tasks   chan func(context.Context) // for the watch goroutine
@@ -120,6 +122,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { d.lookup.Load().Close() }()
+	defer d.repeats.Flush()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	context.AfterFunc(ctx, func() { d.metrics.draining.Store(true) })

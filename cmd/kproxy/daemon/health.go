@@ -3,11 +3,13 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/repeats"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
@@ -39,7 +41,7 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 		return h
 	}
 	if err := d.Responds(ctx); err != nil {
-		d.Logger.Warn("clients are not answered", "error", err)
+		d.repeats.Note(d.Logger, slog.LevelError, repeats.Key{Kind: "unanswered"}, "clients are not answered", "error", err)
 		h.Alive = false
 		not(notServing)
 	}
