@@ -89,7 +89,7 @@ func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 		if errors.As(reason, &crash) {
 			log.Error("session crashed", "error", reason, "stack", crash.Stack)
 		}
-		log.Info("session ended", "reason", reason, "seconds", int(time.Since(began).Seconds()))
+		log.Info("session ended", "reason", reason, "lasted", time.Since(began))
 		ended(reason)
 		leave()
 	})

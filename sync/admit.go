@@ -104,7 +104,7 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 	case different != nil && !different.resync:
 		return noJob, s.halt(ctx, different)
 	case different != nil:
-		s.syncer.config.Logger.Info("a table is looked at afresh", "table", t.layout.name(), "reason", different.What)
+		s.syncer.config.Logger.Info("a table is looked at afresh", "relation", t.layout.name(), "reason", different.What)
 		return different.kind(), nil
 	}
 	return resynchronize, nil
@@ -226,7 +226,7 @@ func (s *session) haltAgain(ctx context.Context, t *table, g generation, err err
 
 // halt records that a table needs the operator. The session continues without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
-	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.advice())
+	s.syncer.config.Logger.Error("a table is halted; others go on", "relation", halt.Table, "reason", halt.problem(), "fix", halt.advice())
 	s.tables = s.tables.without(halt.Table)
 	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.advice()})
 	if err := s.store.stopApplying(ctx, halt.Table); err != nil {

@@ -107,7 +107,7 @@ func (w *watcher) checkConnections(ctx context.Context) error {
 			return fmt.Errorf("asking for a session: %w", err)
 		}
 		if !busy && l.reading.Load() == reading {
-			w.syncer.config.Logger.Info("a connection to the server is open only at this end", "session", l.pid)
+			w.syncer.config.Logger.Info("a connection to the server is open only at this end", "pid", l.pid)
 			_ = l.Close()
 		}
 	}

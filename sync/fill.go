@@ -41,7 +41,7 @@ func (p *publisher) write(ctx context.Context) error {
 		return err
 	}
 	p.table.mode.written()
-	p.config.Logger.Info("a table was published", "table", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.durations.reading,
+	p.config.Logger.Info("a table was published", "relation", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.durations.reading,
 		"anonymizing", p.durations.anonymizing, "storing", p.durations.records, "releasing", p.durations.release, "indexes", p.durations.indexes)
 	return nil
 }

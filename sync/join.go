@@ -175,7 +175,7 @@ func (j *joiner) recordDifference(ctx context.Context, tx pgx.Tx, t *table) erro
 
 // withdraw takes a table out of the stream and has it compared with its source.
 func (j *joiner) withdraw(ctx context.Context, t *table, halt *TableError) error {
-	j.session.syncer.config.Logger.Info("a table is compared with its source", "table", t.layout.name(), "reason", halt.What)
+	j.session.syncer.config.Logger.Info("a table is compared with its source", "relation", t.layout.name(), "reason", halt.What)
 	if err := j.session.store.stopApplying(ctx, t.layout.name()); err != nil {
 		return err
 	}

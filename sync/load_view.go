@@ -106,7 +106,7 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *Syncer, t *table) er
 	for range connections - 1 {
 		conn, err := s.openAt(ctx, snapshot)
 		if err != nil {
-			s.config.Logger.Info("the store is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
+			s.config.Logger.Info("the store is read by fewer connections than planned", "relation", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
 			break
 		}
 		v.further = append(v.further, conn)

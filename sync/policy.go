@@ -173,7 +173,7 @@ func (s *Syncer) takeOn(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		return false, err
 	}
 	if number != standing.InForce.Number {
-		s.config.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
+		s.config.Logger.Info("the policy of the configuration is accepted", "policy", number, "place", p.Place)
 	}
 	s.mu.Lock()
 	s.byOperator = false

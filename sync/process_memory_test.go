@@ -18,18 +18,26 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// logged are the lines of a log from some level on.
+// logged are the lines of a log, without the counts of lines that repeat.
 type logged struct {
 	mu    gosync.Mutex
 	lines []string
 	times []time.Time
 }
 
-func (l *logged) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
-func (l *logged) WithAttrs([]slog.Attr) slog.Handler               { return l }
-func (l *logged) WithGroup(string) slog.Handler                    { return l }
+func (l *logged) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logged) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logged) WithGroup(string) slog.Handler            { return l }
 
 func (l *logged) Handle(_ context.Context, r slog.Record) error {
+	counts := false
+	r.Attrs(func(a slog.Attr) bool {
+		counts = counts || a.Key == "times"
+		return !counts
+	})
+	if counts {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines, l.times = append(l.lines, fmt.Sprint(r.Level, " ", r.Message)), append(l.times, r.Time)

@@ -154,7 +154,7 @@ func (r *renewer) begin(ctx context.Context, s *immediate, request int64, due fu
 func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.mode.t.layout.name())...)
+			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "relation", n.mode.t.layout.name())...)
 			n.err = errors.New("an internal error; the log says where it was")
 		}
 	}()
@@ -178,7 +178,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 		return nil // it was published anew meanwhile
 	}
 	if n.err != nil {
-		r.applier.session.syncer.config.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
+		r.applier.session.syncer.config.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "relation", t.layout.name(), "error", n.err)
 		for i, p := range n.mode.parts {
 			if n.runs[i] != nil {
 				p.threshold.Failed()
@@ -199,7 +199,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 			worth = run.Loss() < run.Before // an operator wants any gain
 		}
 		if !worth {
-			r.applier.session.syncer.config.Logger.Debug("the release has not drifted", "table", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
+			r.applier.session.syncer.config.Logger.Debug("the release has not drifted", "relation", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
 			continue
 		}
 		if err := p.partition.FinishRenewal(run); err != nil {
@@ -213,8 +213,8 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	if err := r.writeOutcome(ctx, n, result); err != nil || adopted == 0 {
 		return err
 	}
-	r.applier.session.syncer.config.Logger.Info("a table was re-anonymized", "table", t.layout.name(), "parts", adopted,
-		"loss before", result.before, "loss afresh", result.afresh, "asked for", n.request != 0)
+	r.applier.session.syncer.config.Logger.Info("a table was re-anonymized", "relation", t.layout.name(), "parts", adopted,
+		"loss", result.before, "afresh", result.afresh, "requested", n.request != 0)
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err != nil {
 		return fmt.Errorf("comparing %s with its source: %w", t.layout.name(), withoutValues(err))
 	}
-	w.syncer.config.Logger.Info("a table was compared with its source", "table", t.layout.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
+	w.syncer.config.Logger.Info("a table was compared with its source", "relation", t.layout.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
 	return nil
 }
 

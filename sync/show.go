@@ -47,7 +47,7 @@ func (w *writer) tryShow(ctx context.Context, tx pgx.Tx, of tables, making []int
 	for _, t := range of {
 		if t.release.shown = shown && err == nil; !t.release.shown && err == nil {
 			t.release.postponed = time.Now()
-			w.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
+			w.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "relation", t.layout.name())
 		}
 	}
 	return err

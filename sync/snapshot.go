@@ -67,7 +67,7 @@ func (p *publisher) abandon() {
 		closeConn(reader.Conn()) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
-		p.config.Logger.Debug("an unfinished publication stays for the time being", "table", p.table.layout.name(), "error", withoutValues(err))
+		p.config.Logger.Debug("an unfinished publication stays for the time being", "relation", p.table.layout.name(), "error", withoutValues(err))
 	}
 }
 

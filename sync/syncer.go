@@ -221,10 +221,10 @@ func (s *session) report(figures map[*table]TableStatus) {
 		}
 		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
 		if s.syncer.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
-			s.syncer.config.Logger.Warn("the table is withheld as a whole", "table", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
+			s.syncer.config.Logger.Warn("the table is withheld as a whole", "relation", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
 		}
 		if now.Expired > before.Expired {
-			s.syncer.config.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.layout.name(),
+			s.syncer.config.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "relation", t.layout.name(),
 				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints, for those to come; kproxy rebuild --new-lineage tries these again")
 		}
 	}
@@ -377,7 +377,7 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 		return err
 	}
 	if halt.resync {
-		s.syncer.config.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
+		s.syncer.config.Logger.Info("a table is looked at afresh", "relation", halt.Table, "reason", halt.What)
 		return s.store.recordHalt(ctx, s.store.conn, halt)
 	}
 	return s.halt(ctx, halt)

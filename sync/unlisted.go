@@ -95,17 +95,17 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 		return false, err
 	}
 	if !hidden {
-		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
+		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "relation", name)
 		return false, s.store.stopApplying(ctx, name) // the stream passes it by meanwhile
 	}
 	if g.updates == catalog.Guarded.String() {
-		s.syncer.config.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
+		s.syncer.config.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "relation", name)
 		return true, markEnded(ctx, tx, name)
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
 		return false, fmt.Errorf("forgetting %s: %w", name, err)
 	}
-	s.syncer.config.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
+	s.syncer.config.Logger.Info("the table is no longer protected; its release is dropped", "relation", name)
 	return true, nil
 }
 

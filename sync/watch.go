@@ -219,7 +219,7 @@ func (w *watcher) checkHalted(ctx context.Context) error {
 			return err
 		}
 		if healed {
-			w.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
+			w.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "relation", p.Policy.Table)
 			return errRestart
 		}
 	}

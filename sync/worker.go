@@ -105,7 +105,7 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 			return n
 		}
 		if errors.Is(n.err, errMostDiffers) {
-			w.syncer.config.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
+			w.syncer.config.Logger.Info("a table is published afresh", "relation", j.publication.Policy.Table, "reason", n.err)
 			n.job.kind = publishAfresh
 			continue
 		}
@@ -113,7 +113,7 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 		w.reportObstacle(n)
 		name := j.publication.Policy.Table
 		w.syncer.repeats.Note(w.syncer.config.Logger, slog.LevelWarn, repeats.Key{Kind: "unready", Who: name.String() + n.err.Error()},
-			"a table could not be made ready; trying again", "table", name, "error", n.err, "pause", pause)
+			"a table could not be made ready; trying again", "relation", name, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
 		}
@@ -271,7 +271,7 @@ func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table
 			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source().sql()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
-			syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
+			syncer.config.Logger.Info("the source is read by fewer connections than planned", "relation", t.layout.name(), "connections", 1+len(more), "error", err)
 			break
 		}
 		more = append(more, tx)

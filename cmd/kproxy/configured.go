@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -103,10 +106,25 @@ func parseConfig(path string) (*config.Config, error) {
 	return c, nil
 }
 
-func newLogger(l config.Log, level slog.Leveler) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+func newLogger(w io.Writer, l config.Log, level slog.Leveler) *slog.Logger {
 	if l.Format == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: forPrograms}))
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// forPrograms gives a duration its unit, and writes names and addresses as people write them,
+// which JSON would take apart.
+func forPrograms(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
+	}
+	switch v := a.Value.Any().(type) {
+	case error, json.Marshaler, encoding.TextMarshaler:
+		return a
+	case fmt.Stringer:
+		return slog.String(a.Key, v.String())
+	default:
+		return a
+	}
 }

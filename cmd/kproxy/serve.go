@@ -56,7 +56,7 @@ func serve(ctx context.Context, path string) error {
 	}
 	level := &slog.LevelVar{}
 	level.Set(cfg.Log.Level)
-	log := newLogger(cfg.Log, level)
+	log := newLogger(os.Stderr, cfg.Log, level)
 	limitMemory(log, memlimit.FromCgroup)
 	bar := newProgress(os.Stderr)
 	defer bar.done()

@@ -110,7 +110,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) error 
 	if r.PostFormValue("confirmed") != body.Consent {
 		return c.actionPage(w, r, s, http.StatusUnprocessableEntity, "confirm", body)
 	}
-	c.options.Logger.Info("an operator acts from the console", "user", s.user, "action", body.Chosen.Name, "table", body.Table, "level", body.Level)
+	c.options.Logger.Info("an operator acts from the console", "user", s.user, "action", body.Chosen.Name, "relation", body.Table, "log_level", body.Level)
 	body.Results, err = c.options.Source.Act(r.Context(), Action{Name: body.Chosen.Name, Table: body.Table, Level: body.Level, User: s.user})
 	status := http.StatusOK
 	if err != nil {

@@ -43,7 +43,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, _ *session) erro
 		return c.render(w, r, nil, http.StatusTooManyRequests, "login", page{Title: "Sign in", Body: form})
 	}
 	if !c.knows(r, name, password) {
-		c.repeats.Note(c.options.Logger, slog.LevelWarn, repeats.Key{Kind: "login"}, "a login to the console failed", "client", r.RemoteAddr)
+		c.repeats.Note(c.options.Logger, slog.LevelWarn, repeats.Key{Kind: "login"}, "a login to the console failed", "remote", r.RemoteAddr)
 		form.Problem = "User or password is wrong."
 		return c.render(w, r, nil, http.StatusUnauthorized, "login", page{Title: "Sign in", Body: form})
 	}
@@ -52,7 +52,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, _ *session) erro
 		c.sessions.end(s)
 	}
 	http.SetCookie(w, c.cookie(c.sessions.begin(name), sessionTime))
-	c.options.Logger.Info("an operator logged in to the console", "user", name, "client", r.RemoteAddr)
+	c.options.Logger.Info("an operator logged in to the console", "user", name, "remote", r.RemoteAddr)
 	http.Redirect(w, r, form.Next, http.StatusSeeOther)
 	return nil
 }

@@ -89,7 +89,7 @@ func (t *trials) run(ctx context.Context, j *job) {
 	defer j.cancel()
 	defer func() {
 		if failure := recover(); failure != nil {
-			t.log.Error("the console failed", append(crash.Of(failure).Log(), "trial", j.Parameters.Table)...)
+			t.log.Error("the console failed", append(crash.Of(failure).Log(), "relation", j.Parameters.Table)...)
 			t.end(j, Trial{}, InputError(trialFailed))
 		}
 	}()

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
-	"github.com/kproxy/kproxy/internal/units"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -25,9 +24,9 @@ func (a *alarms) look(log *slog.Logger, bounds config.Alarm, replication ksync.S
 	if passed(&a.retained, slot.Retained, bounds.Retained) {
 		if a.retained {
 			log.Warn("the server keeps much of its write-ahead log for the replication slot, which may fill its disk",
-				"retained", units.Bytes(slot.Retained), "alarm", units.Bytes(bounds.Retained), "fix", status.FixBehind)
+				"retained_bytes", slot.Retained, "alarm_bytes", bounds.Retained, "fix", status.FixBehind)
 		} else {
-			log.Info("the server keeps little of its write-ahead log for the replication slot again", "retained", units.Bytes(slot.Retained))
+			log.Info("the server keeps little of its write-ahead log for the replication slot again", "retained_bytes", slot.Retained)
 		}
 	}
 	if passed(&a.behind, slot.Behind, bounds.Behind) {

@@ -44,6 +44,14 @@ type subject struct {
 	name catalog.Name
 }
 
+// attribute is the name as the log has it.
+func (s subject) attribute() slog.Attr {
+	if s.kind == "function" {
+		return slog.Any("function", s.name)
+	}
+	return slog.Any("relation", s.name)
+}
+
 // adopt takes what an examination of the database found.
 func (s *served) adopt(found check.Fit) {
 	s.relations, s.publications = found.Relations, found.Publications
@@ -143,7 +151,7 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 	withdrawn := func(kind string, name catalog.Name, what, fix string) {
 		of := subject{kind, name}
 		if problems[of] = what; s.logged[of] != what {
-			s.logger.Error("a "+kind+" is withdrawn; all else is served", kind, name, "problem", what, "fix", check.OneLine(fix))
+			s.logger.Error("a "+kind+" is withdrawn; all else is served", of.attribute(), "reason", what, "fix", check.OneLine(fix))
 		}
 	}
 	for _, t := range policy.Tables {
@@ -170,7 +178,7 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 	for of := range s.logged {
 		configured := upstream.Protects(policy, of.name) || slices.Contains(policy.Readable, of.name) || slices.Contains(policy.Functions, of.name)
 		if _, still := problems[of]; !still && configured {
-			s.logger.Info("a "+of.kind+" is well again", of.kind, of.name)
+			s.logger.Info("a "+of.kind+" is well again", of.attribute())
 		}
 	}
 	s.logged = problems

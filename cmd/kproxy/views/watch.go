@@ -243,7 +243,7 @@ func (w *Watcher) log() {
 		default:
 			problems[name] = outcome.problem
 			if before != outcome.problem {
-				w.logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "problem", outcome.problem, "fix", outcome.fix)
+				w.logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "reason", outcome.problem, "fix", outcome.fix)
 			}
 		}
 	}
