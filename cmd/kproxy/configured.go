@@ -43,6 +43,7 @@ func timeoutFlag(c *cobra.Command, byDefault time.Duration, what string) func(co
 			return ctx, cancel, nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, *timeout)
+		c.SetContext(ctx) // which tells afterwards that this is what has ended the command
 		return ctx, cancel, nil
 	}
 }

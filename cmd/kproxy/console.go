@@ -57,7 +57,7 @@ type consolePlace struct {
 
 func whereConsole(c config.Console) (consolePlace, error) {
 	if c.Listen == "" {
-		return consolePlace{}, errors.New("the configuration has no console: write console: with users:, as config.example.yaml shows")
+		return consolePlace{}, failure{codeMissing, "write console: with users:, as config.example.yaml shows", errors.New("the configuration has no console: write console: with users:, as config.example.yaml shows")}
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,6 +112,8 @@ func runExplain(ctx context.Context, path string, statements []string, o explain
 	}
 	if o.User == "" {
 		o.User = firstUser(cfg)
+	} else if !knownUser(cfg, o.User) {
+		return nil, failure{codeMissing, "'kproxy user list' shows the users", fmt.Errorf("there is no user %q in %s", o.User, path)}
 	}
 	return explain.Run(ctx, cfg, statements, o)
 }
@@ -120,6 +123,11 @@ func firstUser(cfg *config.Config) string {
 		return cfg.Users[0].Name
 	}
 	return ""
+}
+
+// knownUser tells whether a user may exist: those that auth_query finds are known to the database.
+func knownUser(cfg *config.Config, name string) bool {
+	return cfg.AuthQuery.Query != "" || slices.ContainsFunc(cfg.Users, func(u config.User) bool { return u.Name == name })
 }
 
 // sqlText is the SQL that a command was given, in whichever way.

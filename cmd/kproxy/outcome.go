@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -104,10 +105,14 @@ func problemOf(ctx context.Context, err error, command *cobra.Command) problem {
 		p.Code, p.Hint = codeNeeded, "see what it has shown"
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		p.Code, p.Message = codeInterrupted, "interrupted"
+	case errors.Is(err, context.DeadlineExceeded) && (expired(command) || !errors.As(err, &coded)):
+		p.Code, p.Hint = codeTimeout, "give a longer --timeout"
 	case errors.As(err, &coded):
 		p.Code, p.Hint = coded.Code(), coded.Hint()
-	case errors.Is(err, context.DeadlineExceeded):
-		p.Code, p.Hint = codeTimeout, "give a longer --timeout"
+	case errors.Is(err, fs.ErrNotExist):
+		p.Code = codeMissing
+	case errors.Is(err, fs.ErrExist):
+		p.Code = codeExists
 	}
 	if errors.As(err, &written) {
 		p.Code = codeConfiguration
@@ -116,6 +121,12 @@ func problemOf(ctx context.Context, err error, command *cobra.Command) problem {
 		}
 	}
 	return p
+}
+
+// expired tells whether a command has used up its --timeout. Other time limits end parts of its work.
+func expired(command *cobra.Command) bool {
+	ctx := command.Context()
+	return ctx != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // exitCode is how the process ends by an error.

@@ -129,7 +129,7 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return errors.New("nothing has been published yet: start 'kproxy serve'")
+		return &upstream.MissingError{What: "nothing has been published yet", Fix: "start 'kproxy serve'"}
 	case err != nil:
 		return fmt.Errorf("reading the position: %w", err)
 	case r.Slot != slot:

@@ -4,9 +4,12 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,7 +39,7 @@ func (e *ConnectError) Hint() string { return e.fix() }
 func (e *ConnectError) fix() string {
 	refused := (*pgconn.PgError)(nil)
 	if !errors.As(e.Err, &refused) {
-		return "is PostgreSQL running there? see upstream in the configuration"
+		return fixUnanswered(e.Err)
 	}
 	switch refused.Code {
 	case "28P01":
@@ -47,6 +50,26 @@ func (e *ConnectError) fix() string {
 		return "correct upstream.owner.database"
 	default:
 		return "see upstream in the configuration"
+	}
+}
+
+// fixUnanswered is for errors that are not of the server's SQL. Where TLS fails, there is a server.
+func fixUnanswered(err error) string {
+	var (
+		untrusted *tls.CertificateVerificationError
+		misnamed  x509.HostnameError
+		alert     tls.AlertError
+		garbled   tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &misnamed):
+		return "write host as the server's certificate names it, or give the server a certificate for that name"
+	case errors.As(err, &untrusted):
+		return "give sslrootcert the authority that has signed the server's certificate; that must be valid now"
+	case errors.As(err, &alert), errors.As(err, &garbled), strings.Contains(err.Error(), "tls error"):
+		return "see sslmode, sslrootcert and sslnegotiation under upstream in the configuration, and ssl of the server"
+	default:
+		return "is PostgreSQL running there? see upstream in the configuration"
 	}
 }
 

@@ -25,6 +25,17 @@ func MissingStore(err error) bool {
 	return errors.As(err, &refused) && slices.Contains([]string{UndefinedSchema, UndefinedTable, InsufficientPrivilege}, refused.Code)
 }
 
+// MissingError is an error about what the database must have, and has not.
+type MissingError struct{ What, Fix string }
+
+func (e *MissingError) Error() string { return e.What + ": " + e.Fix }
+
+// Code names the kind of error for scripts.
+func (e *MissingError) Code() string { return "missing" }
+
+// Hint says what to do.
+func (e *MissingError) Hint() string { return e.Fix }
+
 // Unprepared replaces errors of a private store that does not exist, or was created by an earlier
 // version.
 func Unprepared(err error) error {
@@ -34,9 +45,9 @@ func Unprepared(err error) error {
 	}
 	switch refused.Code {
 	case UndefinedSchema, UndefinedTable:
-		return errors.New("the database has no private store: run 'kproxy setup', and then 'kproxy serve'")
+		return &MissingError{"the database has no private store", "run 'kproxy setup', and then 'kproxy serve'"}
 	case UndefinedColumn:
-		return errors.New("the private store was made by an earlier version: run 'kproxy setup', which keeps what is there")
+		return &MissingError{"the private store was made by an earlier version", "run 'kproxy setup', which keeps what is there"}
 	default:
 		return err
 	}
