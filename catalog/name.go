@@ -11,8 +11,16 @@ type Name struct {
 	Relation string
 }
 
-// String is the plain dotted form, for messages.
-func (n Name) String() string { return n.Schema + "." + n.Relation }
+// String is the dotted form, as ParseName reads it: a part is quoted, as in SQL, only where it has
+// a dot or a quote.
+func (n Name) String() string { return writtenPart(n.Schema) + "." + writtenPart(n.Relation) }
+
+func writtenPart(part string) string {
+	if strings.ContainsAny(part, `."`) {
+		return QuoteIdentifier(part)
+	}
+	return part
+}
 
 // Texts are names as String writes them, in their order; nil for none.
 func Texts(names []Name) []string {
@@ -34,13 +42,57 @@ func (n Name) Compare(other Name) int {
 	return cmp.Or(cmp.Compare(n.Schema, other.Schema), cmp.Compare(n.Relation, other.Relation))
 }
 
-// ParseName reads a dotted, unquoted name as an operator writes it in a policy.
-// A name without a dot lies in schema public.
+// ParseName reads a dotted name as an operator writes it in a policy. A part may be quoted, as
+// in SQL, and otherwise has no dot; case is as PostgreSQL stores it. A name of one part lies in
+// schema public. What is none is taken as one part.
 func ParseName(text string) Name {
-	if schema, relation, found := strings.Cut(text, "."); found {
-		return Name{Schema: schema, Relation: relation}
+	schema, relation, qualified, ok := cutPart(text)
+	switch {
+	case !ok:
+		return Name{Schema: "public", Relation: text}
+	case !qualified:
+		return Name{Schema: "public", Relation: schema}
 	}
-	return Name{Schema: "public", Relation: text}
+	if last, _, further, ok := cutPart(relation); ok && !further {
+		relation = last
+	}
+	return Name{Schema: schema, Relation: relation}
+}
+
+// NameParts splits a name as ParseName does, and reports whether it is one, of any number of parts.
+func NameParts(text string) (parts []string, ok bool) {
+	for more := true; more; {
+		var part string
+		if part, text, more, ok = cutPart(text); !ok || part == "" {
+			return nil, false
+		}
+		parts = append(parts, part)
+	}
+	return parts, true
+}
+
+// cutPart cuts the first part off a dotted name. More says that a dot follows it. It is not ok if
+// a quote is not in its place.
+func cutPart(text string) (part, rest string, more, ok bool) {
+	if !strings.HasPrefix(text, `"`) {
+		part, rest, more = strings.Cut(text, ".")
+		return part, rest, more, !strings.Contains(part, `"`)
+	}
+	var b strings.Builder
+	for rest = text[1:]; ; {
+		before, after, closed := strings.Cut(rest, `"`)
+		b.WriteString(before)
+		if !closed {
+			return "", "", false, false
+		}
+		if rest = after; !strings.HasPrefix(rest, `"`) {
+			break
+		}
+		b.WriteByte('"')
+		rest = rest[1:]
+	}
+	after, more := strings.CutPrefix(rest, ".")
+	return b.String(), after, more, more || rest == ""
 }
 
 // QuoteIdentifier quotes an identifier for SQL. It always quotes, so that no

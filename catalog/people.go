@@ -110,11 +110,15 @@ func QualifiedColumn(table Name, column string) string { return table.String() +
 
 // ParseQualifiedColumn reads schema.table.column. It is false for anything shorter.
 func ParseQualifiedColumn(text string) (table Name, column string, ok bool) {
-	parts := strings.SplitN(text, ".", 3)
-	if len(parts) < 3 || slices.Contains(parts, "") {
+	schema, rest, more, ok := cutPart(text)
+	if !ok || !more {
 		return Name{}, "", false
 	}
-	return Name{parts[0], parts[1]}, parts[2], true
+	relation, column, more, ok := cutPart(rest)
+	if !ok || !more || schema == "" || relation == "" || column == "" {
+		return Name{}, "", false
+	}
+	return Name{schema, relation}, column, true
 }
 
 // Knowledge is what an outsider may know of a person besides the quasi-identifying

@@ -30,37 +30,38 @@ func formOf(as string, tag reflect.StructTag) codec {
 	case "off", "all":
 		return choice{names: []string{as}, values: []any{true}, instead: tag.Get("alone")}
 	case "size":
-		return text{ShapeSize, sizeUpTo(most)}
+		return text{kind: ShapeSize, parse: sizeUpTo(most)}
 	case "name":
 		return text{kind: ShapeName}
 	case "literal":
 		return text{kind: ShapeLiteral}
 	}
-	form, known := map[string]text{
-		"path":           {ShapeText, parsePath},
-		"root":           {ShapeText, parsePathOr("system")},
-		"output":         {ShapeText, parsePathOr(AuditToStderr)},
-		"listener":       {ShapeText, parseListener},
-		"address":        {ShapeText, parseAddress},
-		"host":           {ShapeText, parseHost},
-		"host name":      {ShapeText, parseHostName},
-		"server":         {ShapeText, parseServer},
-		"network":        {ShapeText, parseNetwork},
-		"file mode":      {ShapeText, parseFileMode},
-		"slot":           {ShapeName, parseSlot},
-		"variable":       {ShapeText, parseVariable},
-		"authentication": {ShapeText, parseAuthentication},
-		"query":          {ShapeLiteral, parseQuery},
-		"verifier":       {ShapeText, parseVerifier},
-		"delimiter":      {ShapeLiteral, parseDelimiter},
-		"column":         {ShapeName, parseColumn},
-		"table":          {ShapeLiteral, parseTable},
-		"function":       {ShapeLiteral, parseFunction},
-		"period":         {ShapeText, parsePeriod},
+	form, known := map[string]text{ // patterns has what schemas say of them
+		"path":           {kind: ShapeText, parse: parsePath},
+		"root":           {kind: ShapeText, parse: parsePathOr("system")},
+		"output":         {kind: ShapeText, parse: parsePathOr(AuditToStderr)},
+		"listener":       {kind: ShapeText, parse: parseListener},
+		"address":        {kind: ShapeText, parse: parseAddress},
+		"host":           {kind: ShapeText, parse: parseHost},
+		"host name":      {kind: ShapeText, parse: parseHostName},
+		"server":         {kind: ShapeText, parse: parseServer},
+		"network":        {kind: ShapeText, parse: parseNetwork},
+		"file mode":      {kind: ShapeText, parse: parseFileMode},
+		"slot":           {kind: ShapeName, parse: parseSlot},
+		"variable":       {kind: ShapeText, parse: parseVariable},
+		"authentication": {kind: ShapeText, parse: parseAuthentication},
+		"query":          {kind: ShapeLiteral, parse: parseQuery},
+		"verifier":       {kind: ShapeText, parse: parseVerifier},
+		"delimiter":      {kind: ShapeLiteral, parse: parseDelimiter},
+		"column":         {kind: ShapeName, parse: parseColumn},
+		"table":          {kind: ShapeLiteral, parse: parseTable},
+		"function":       {kind: ShapeLiteral, parse: parseFunction},
+		"period":         {kind: ShapeText, parse: parsePeriod},
 	}[as]
 	if !known {
 		panic("there is no form " + as)
 	}
+	form.pattern = patterns[as]
 	return form
 }
 
@@ -257,13 +258,14 @@ func parseColumn(_ *decoder, _, text string) (value any, wrong, fix string) {
 
 // parseTable reads the name of a table or a view.
 func parseTable(_ *decoder, _, text string) (value any, wrong, fix string) {
-	const form = "write schema.table, without quotes, in the case PostgreSQL stores"
+	const form = `write schema.table in the case PostgreSQL stores, and "quotes" only around a part that has a dot or a quote`
 	name := catalog.ParseName(text)
+	parts, ok := catalog.NameParts(text)
 	switch {
-	case strings.Count(text, ".") > 1:
-		return nil, fmt.Sprintf("table %s has more than two parts", quote(text)), form + "; a database is named in upstream"
-	case name.Schema == "" || name.Relation == "" || strings.ContainsFunc(text, func(c rune) bool { return c == '"' || unicode.IsControl(c) }):
+	case !ok || strings.ContainsFunc(text, unicode.IsControl):
 		return nil, quote(text) + " is not the name of a table", form
+	case len(parts) > 2:
+		return nil, fmt.Sprintf("table %s has more than two parts", quote(text)), form + "; a database is named in upstream"
 	case len(name.Schema) > longestNameBytes || len(name.Relation) > longestNameBytes:
 		return nil, fmt.Sprintf("table %s has a name of more than %d bytes", quote(text), longestNameBytes), form
 	case catalog.IsOwn(name.Schema):

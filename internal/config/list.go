@@ -141,7 +141,7 @@ func (c names) read(d *decoder, n *yaml.Node, what string, to reflect.Value) boo
 }
 
 func (c names) shape() *Shape {
-	shape := &Shape{Kind: ShapeNames, Values: c.entry.shape()}
+	shape := &Shape{Kind: ShapeNames, Values: c.entry.shape(), Pattern: c.entry.name.codec.shape().Pattern}
 	if c.empty != "" {
 		shape.Least = 1
 	}

@@ -57,7 +57,8 @@ type text struct {
 	kind ShapeKind
 	// parse returns the value of a text, or what is wrong with it and how to mend it. What
 	// names it in messages. It is nil where the value is the text.
-	parse func(d *decoder, what, text string) (value any, wrong, fix string)
+	parse   func(d *decoder, what, text string) (value any, wrong, fix string)
+	pattern pattern
 }
 
 func (c text) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
@@ -77,7 +78,7 @@ func (c text) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool
 	return true
 }
 
-func (c text) shape() *Shape { return &Shape{Kind: c.kind} }
+func (c text) shape() *Shape { return &Shape{Kind: c.kind, Pattern: c.pattern} }
 
 // integer is a plain decimal number. It is not repeated in messages, since it could be a
 // secret in the wrong place.

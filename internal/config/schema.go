@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -68,7 +69,6 @@ func (o object) MarshalJSON() ([]byte, error) {
 const (
 	durationPattern = `^\+?([0-9]{1,5}d)?((([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)?$`
 	sizePattern     = `^[0-9]{1,18} ?(B|kB|MB|GB|TB)$`
-	sharePattern    = `^-?[0-9]+(\.[0-9]+)?%$`
 )
 
 type schemaWriter struct{ definitions object }
@@ -97,7 +97,11 @@ func (w *schemaWriter) body(s *Shape) object {
 	case ShapeMapping:
 		return w.mapping(s)
 	case ShapeNames:
-		return append(object{{"type", "object"}, {"additionalProperties", w.schema(s.Values)}}, least("minProperties", s.Least)...)
+		names := object{{"type", "object"}, {"additionalProperties", w.schema(s.Values)}}
+		if s.Pattern.match != "" {
+			names = append(names, member{"propertyNames", s.Pattern.schema(nil)})
+		}
+		return append(names, least("minProperties", s.Least)...)
 	case ShapeList:
 		return append(object{{"type", "array"}, {"items", w.schema(s.Values)}}, least("minItems", s.Least)...)
 	case ShapeEither:
@@ -167,7 +171,11 @@ func scalarSchema(s *Shape) object {
 	case ShapeNumber:
 		return append(object{{"type", "number"}}, boundsSchema(s.Bounds)...)
 	case ShapeShare:
-		return object{{"anyOf", []object{append(object{{"type", "number"}}, boundsSchema(s.Bounds)...), {{"type", "string"}, {"pattern", sharePattern}}}}}
+		percent := pattern{match: sharePattern}
+		if s.Bounds.Above {
+			percent.not = zeroSharePattern
+		}
+		return object{{"anyOf", []object{append(object{{"type", "number"}}, boundsSchema(s.Bounds)...), percent.schema(object{{"type", "string"}})}}}
 	case ShapeBool:
 		return object{{"type", "boolean"}}
 	case ShapeDuration:
@@ -179,12 +187,41 @@ func scalarSchema(s *Shape) object {
 	case ShapeSize:
 		return object{{"anyOf", []object{{{"type", "string"}, {"pattern", sizePattern}}, {{"const", 0}}}}}
 	case ShapeName:
-		return object{{"type", []string{"string", "number", "boolean", "null"}}, {"minLength", 1}, {"maxLength", longestNameBytes}}
+		return s.Pattern.schema(object{{"type", s.Pattern.types("string", "number", "boolean", "null")}, {"minLength", 1}, {"maxLength", longestNameBytes}})
 	case ShapeLiteral:
-		return object{{"type", []string{"string", "number", "boolean", "null"}}, {"minLength", 1}}
+		return s.Pattern.schema(object{{"type", s.Pattern.types("string", "number", "boolean", "null")}, {"minLength", 1}})
 	default:
-		return object{{"type", []string{"string", "number", "boolean"}}, {"minLength", 1}}
+		return s.Pattern.schema(object{{"type", s.Pattern.types("string", "number", "boolean")}, {"minLength", 1}})
 	}
+}
+
+// schema adds what is said of texts to a schema.
+func (p pattern) schema(of object) object {
+	if p.match != "" {
+		of = append(of, member{"pattern", p.match})
+	}
+	if p.not != "" {
+		of = append(of, member{"not", object{{"type", "string"}, {"pattern", p.not}}})
+	}
+	return of
+}
+
+// types are those of a list that a text can become where YAML reads it without quotes.
+func (p pattern) types(list ...string) []string {
+	if p.match == "" {
+		return list
+	}
+	as := regexp.MustCompile(p.match)
+	possible := []string{"string"}
+	for _, kind := range list {
+		switch {
+		case kind == "number" && as.MatchString("2.5"), kind == "boolean" && as.MatchString("true"), kind == "null" && as.MatchString("null"):
+			possible = append(possible, kind)
+		case kind == "number" && as.MatchString("777"):
+			possible = append(possible, "integer")
+		}
+	}
+	return possible
 }
 
 func boundsSchema(b *Bounds) object {

@@ -99,7 +99,7 @@ func TestSchemaTakesGoodConfigurations(t *testing.T) {
 
 // structural are the mistakes that a schema sees as well: what else the reader refuses,
 // such as settings that contradict one another, a schema cannot say.
-var structural = regexp.MustCompile(`^unknown key|must be (a mapping|a list|a single value|a whole number|a number|true or false)| has no (name|user|owner|reader|from|host|kind|role|mode|constraints|columns|query|upstream|tables)$|is not known$|is not a (duration|size)$|is neither off|(port|max_\w+|crowd|free|a step|[klct]|alpha|beta|delta) is out of range$`)
+var structural = regexp.MustCompile(`^unknown key|must be (a mapping|a list|a single value|a whole number|a number|true or false)| has no (name|user|owner|reader|from|host|kind|role|mode|constraints|columns|query|upstream|tables)$|is not known$|is not a (duration|size)$|is neither off|is not (the name of a table|a name for a replication slot|the name of an environment variable|of the form SCRAM.*)$|has more than two parts$|(suppression|reanonymize|port|max_\w+|crowd|free|a step|[klct]|alpha|beta|delta) is out of range$`)
 
 // unseen are those that come from how a value is written, which is gone when a parser
 // has made a number or nothing of it.

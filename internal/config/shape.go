@@ -17,6 +17,8 @@ type Shape struct {
 	Choices []string
 	// Bounds are those of ShapeInteger and ShapeNumber, nil where there are none.
 	Bounds *Bounds
+	// Pattern is that of ShapeText, ShapeName and ShapeLiteral, and of the names of ShapeNames.
+	Pattern pattern
 	// Zero says that ShapeDuration may be 0.
 	Zero bool
 	// Default is what holds where nothing is written, as it would be written; empty where

@@ -81,7 +81,7 @@ func newFamilies(tables []Table, proposals []Proposal, contained Contained) *fam
 		links: make(map[catalog.Name][]link), taken: make(map[catalog.Name]catalog.Name), dateless: make(map[catalog.Name]catalog.Name),
 	}
 	for i := range tables {
-		if tables[i].isTable() && len(tables[i].Columns) > 0 && writable(tables[i].Name.String()) && !strings.Contains(tables[i].Name.Schema, ".") {
+		if tables[i].isTable() && len(tables[i].Columns) > 0 && writable(tables[i].Name.String()) {
 			f.links[tables[i].Name] = l.of(&tables[i])
 		}
 	}

@@ -190,7 +190,7 @@ func (f *finding) propose() Proposal {
 	switch {
 	case !f.isTable():
 		return leave("%s", others[f.Kind])
-	case !writable(f.Name.String()) || strings.Contains(f.Name.Schema, ".") || !writable(f.subject):
+	case !writable(f.Name.String()) || !writable(f.subject):
 		return leave("it, or the column that tells whom it is about, has a name that no configuration can have")
 	case len(f.Columns) == 0:
 		return leave("it has no columns")
