@@ -76,7 +76,7 @@ func newAccept() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := c.OutOrStdout()
+		out := forReading(c)
 		if *asJSON {
 			out = io.Discard
 		}

@@ -54,7 +54,7 @@ queried; 2 wrong command line.`,
 			if *asJSON {
 				err = writeJSON(c.OutOrStdout(), report)
 			} else {
-				_, err = fmt.Fprint(c.OutOrStdout(), report.String())
+				_, err = fmt.Fprint(forReading(c), report.String())
 			}
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ queried; 2 wrong command line.`,
 			if *quiet || *asJSON {
 				return nil
 			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), report.Verdict())
+			_, err = fmt.Fprintln(forReading(c), report.Verdict())
 			return err
 		})
 	}

@@ -7,6 +7,22 @@ import (
 	"testing"
 )
 
+// TestErrorsShowTurningCharacters names a table that would turn the text of the error.
+func TestErrorsShowTurningCharacters(t *testing.T) {
+	t.Parallel()
+	for _, asJSON := range []bool{false, true} {
+		var text strings.Builder
+		problem{Code: codeMissing, Message: "no table pat\u202estnei"}.write(&text, asJSON)
+		if !strings.Contains(text.String(), `pat\u202estnei`) {
+			t.Errorf("%q", text.String())
+		}
+	}
+	out, _ := command(t, "", "explain", "--offline", "-c", exampleConfig, "SELECT 1 AS \"a\u202eb\"")
+	if !strings.Contains(out, `a\u202eb`) {
+		t.Errorf("%q", out)
+	}
+}
+
 // TestCommandsEndWithTheirCodes runs commands that fail as the codes of errors say.
 func TestCommandsEndWithTheirCodes(t *testing.T) {
 	t.Setenv("KPROXY_OWNER_PASSWORD", "some password of the owner")

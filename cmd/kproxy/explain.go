@@ -77,7 +77,7 @@ queried; 2 wrong command line.`,
 		if *asJSON {
 			err = writeJSON(c.OutOrStdout(), map[string]any{"statements": all})
 		} else {
-			err = writeExplained(c.OutOrStdout(), all)
+			err = writeExplained(forReading(c), all)
 		}
 		if err != nil {
 			return err

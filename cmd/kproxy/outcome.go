@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 // Exit codes.
@@ -142,6 +143,7 @@ func (p problem) exitCode() int {
 
 // write tells of an error on standard error: results alone go to standard output.
 func (p problem) write(w io.Writer, asJSON bool) {
+	w = visible.Writer(w)
 	switch {
 	case asJSON:
 		_ = writeJSON(w, map[string]problem{"error": p}) // there is nobody else to tell
@@ -163,6 +165,9 @@ func wantsJSON(command *cobra.Command, arguments []string) bool {
 	}
 	return slices.Contains(arguments, "--json")
 }
+
+// forReading is the output of a command that shows names from the database.
+func forReading(c *cobra.Command) io.Writer { return visible.Writer(c.OutOrStdout()) }
 
 // jsonFlag adds --json to a command.
 func jsonFlag(c *cobra.Command) *bool {

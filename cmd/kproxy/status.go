@@ -62,7 +62,7 @@ no kproxy applies changes.`,
 			if *asJSON {
 				write = status.WriteJSON
 			}
-			if err := write(c.OutOrStdout()); err != nil {
+			if err := write(forReading(c)); err != nil {
 				return err
 			}
 			if len(status.Needs) > 0 {

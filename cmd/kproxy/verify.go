@@ -42,7 +42,7 @@ Exit codes: 0 everything holds; 1 something does not, or could not be verified.`
 			if *asJSON {
 				write = report.WriteJSON
 			}
-			if err := write(c.OutOrStdout()); err != nil {
+			if err := write(forReading(c)); err != nil {
 				return err
 			}
 			servers, findings, err := history.VerifyServers(ctx, cfg)

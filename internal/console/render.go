@@ -5,9 +5,12 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"path"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 //go:embed templates static
@@ -68,7 +71,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, s *session, sta
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(text.Bytes()) // the client may be gone
+		_, _ = io.WriteString(w, visible.HTML(text.String())) // the client may be gone
 	}
 	return nil
 }
