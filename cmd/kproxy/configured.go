@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"time"
@@ -21,11 +22,30 @@ const configEnv = "KPROXY_CONFIG"
 
 // configFlag adds --config to a command and returns where its value will stand.
 func configFlag(c *cobra.Command) *string {
-	def := os.Getenv(configEnv)
-	if def == "" {
-		def = "kproxy.yaml"
+	path := os.Getenv(configEnv)
+	if path == "" {
+		path = defaultConfig(configHere, configOfSystem)
 	}
-	return c.Flags().StringP("config", "c", def, "configuration `FILE` (environment: "+configEnv+"); config.example.yaml explains every setting")
+	c.Flags().StringVarP(&path, "config", "c", path, "configuration `FILE` (environment: "+configEnv+"; without both, kproxy.yaml in the working folder, else "+configOfSystem+"); config.example.yaml explains every setting")
+	c.Flags().Lookup("config").DefValue = "" // help and manual are the same on all machines
+	return &path
+}
+
+// The configurations that are taken where none is named, in this order.
+const (
+	configHere     = "kproxy.yaml"
+	configOfSystem = "/etc/kproxy/kproxy.yaml" // where packages have it
+)
+
+// defaultConfig is the first of two files that is there, and the first one where none is. One that
+// may not be read is there, too: its error says so.
+func defaultConfig(here, ofSystem string) string {
+	for _, path := range []string{here, ofSystem} {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+	}
+	return here
 }
 
 // timeoutFlag adds --timeout to a command and returns what bounds a context by it.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,11 +45,28 @@ func writeManual(root *cobra.Command, folder string) error {
 	date := time.Unix(seconds, 0).UTC()
 	root.DisableAutoGenTag = true
 	root.InitDefaultCompletionCmd()
-	header := &doc.GenManHeader{Title: "KPROXY", Section: "1", Source: "kproxy", Manual: "kproxy manual", Date: &date}
+	keepTables(root)
+	// Without a title here, each page has its command's.
+	header := &doc.GenManHeader{Section: "1", Source: "kproxy", Manual: "kproxy manual", Date: &date}
 	if err := doc.GenManTree(root, header, folder); err != nil {
 		return fmt.Errorf("writing the manual: %w", err)
 	}
 	return nil
+}
+
+// keepTables has the manual keep the lines of what is indented in descriptions, which Markdown takes
+// for paragraphs if it is indented by less than four.
+func keepTables(c *cobra.Command) {
+	lines := strings.Split(c.Long, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "  ") {
+			lines[i] = "    " + line
+		}
+	}
+	c.Long = strings.Join(lines, "\n")
+	for _, below := range c.Commands() {
+		keepTables(below)
+	}
 }
 
 // writeCompletions writes what the shells' own folders for completions take.
