@@ -20,6 +20,8 @@ COPY . .
 # Static, as in packaging/release.sh: the image has no C library.
 RUN CGO_ENABLED=1 go build -trimpath -buildvcs=auto -tags netgo,osusergo \
     -ldflags '-s -w -linkmode external -extldflags -static' -o /out/kproxy ./cmd/kproxy
+# What is linked in may be passed on with its licenses only.
+RUN packaging/sbom.sh /out/kproxy /out/third-party-licenses.txt >/out/kproxy.cdx.json
 
 FROM gcr.io/distroless/static-debian12:nonroot
 LABEL org.opencontainers.image.title="kproxy" \
@@ -28,6 +30,7 @@ LABEL org.opencontainers.image.title="kproxy" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/kproxy /usr/bin/kproxy
 COPY config.example.yaml LICENSE /usr/share/doc/kproxy/
+COPY --from=build /out/third-party-licenses.txt /out/kproxy.cdx.json /usr/share/doc/kproxy/
 # By number, so that Kubernetes can see that it is not root.
 USER 65532:65532
 ENV KPROXY_CONFIG=/etc/kproxy/kproxy.yaml

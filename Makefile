@@ -37,7 +37,7 @@ MATRIX   := ./internal/pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewri
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi bi-usual cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man licenses demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi bi-usual cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ compiler:
 man: build ## write the manual pages into bin/man, and completions for shells into bin/completions
 	bin/kproxy generate man bin/man
 	bin/kproxy generate completion bin/completions
+
+licenses: build ## write the licenses of what is linked into bin/kproxy, and its bill of materials, into bin
+	packaging/sbom.sh bin/kproxy bin/third-party-licenses.txt >bin/kproxy.cdx.json
 
 # exec: on Ctrl-C, make waits for kproxy itself and not for a shell that is
 # gone before kproxy has cleaned up.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -91,6 +93,94 @@ func TestPackagesAreComplete(t *testing.T) {
 	}
 	if unit := read(t, "packaging/kproxy.service"); !strings.Contains(unit, "\nExecStart=/usr/bin/kproxy serve") || !destinations["/usr/bin/kproxy"] {
 		t.Error("the unit starts another program than the packages install")
+	}
+}
+
+// TestLicensesArePassedOn makes the bill and the licenses of the program, and looks that each way
+// to deliver it has them.
+func TestLicensesArePassedOn(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	program, texts := filepath.Join(folder, "kproxy"), filepath.Join(folder, "licenses.txt")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/kproxy").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	bill, err := exec.Command("./sbom.sh", program, texts).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nLicense: MPL-2.0\nSource: https://proxy.golang.org/github.com/hashicorp/golang-lru/v2/@v/v", "\nMozilla Public License, version 2.0\n",
+		"\nLicense: BSD-3-Clause, PostgreSQL, BSD-2-Clause\nSource: https://github.com/pganalyze/libpg_query/tree/",
+		"the protobuf-c authors", "Yann Collet", "PostgreSQL Database Management System", "The Go Authors",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the licenses lack %q", want)
+		}
+	}
+	for _, want := range []string{`"id": "MPL-2.0"`, `"purl": "pkg:github/pganalyze/libpg_query@16-`, `"id": "PostgreSQL"`} {
+		if !strings.Contains(string(bill), want) {
+			t.Errorf("the bill of materials lacks %s", want)
+		}
+	}
+	const file = "third-party-licenses.txt"
+	for path, wants := range map[string][]string{
+		"packaging/release.sh": {`packaging/sbom.sh "$stage/kproxy" "$stage/doc/` + file + `"`, `cp -r docs "$stage/doc/"`, "LICENSE"},
+		"packaging/nfpm.yaml":  {"{src: bin/stage/doc/, dst: /usr/share/doc/kproxy/, type: tree}"},
+		"Dockerfile":           {"COPY --from=build /out/" + file, "LICENSE /usr/share/doc/kproxy/"},
+		".goreleaser.yaml":     {"make man licenses", `{src: "bin/` + file, "dst: /usr/share/doc/kproxy/" + file, "dst: /usr/share/doc/kproxy/docs/"},
+		"Makefile":             {"packaging/sbom.sh bin/kproxy bin/" + file},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(read(t, path), want) {
+				t.Errorf("%s has no %s", path, want)
+			}
+		}
+	}
+}
+
+// TestPurge has the package removed with its configuration: what people wrote stays, and it is said
+// where it is and why.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	secret := filepath.Join(root, "etc/kproxy/owner.password")
+	for _, folder := range []string{"etc/kproxy", "var/log/kproxy"} {
+		if err := os.MkdirAll(filepath.Join(root, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for step, want := range map[string]bool{"remove": false, "purge": true} {
+		command := exec.Command("sh", "scripts/postremove.sh", step)
+		command.Env = append(os.Environ(), "DPKG_ROOT="+root)
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, said := range []string{"/etc/kproxy stays: ", "the database keeps ", "operations.md#removing-kproxy", "the user kproxy stays"} {
+			if strings.Contains(string(out), said) != want {
+				t.Errorf("%s says\n%s", step, out)
+			}
+		}
+		if strings.Contains(string(out), "/var/log/kproxy") {
+			t.Errorf("%s speaks of an empty folder:\n%s", step, out)
+		}
+	}
+	if _, err := os.Stat(secret); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "var/log/kproxy")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the empty folder: %v", err)
+	}
+	if !strings.Contains(read(t, "docs/operations.md"), "\n## Removing kproxy\n") {
+		t.Error("nothing says how kproxy is removed from the database")
 	}
 }
 
@@ -206,6 +296,7 @@ func TestManifests(t *testing.T) {
 		"liveness":       at(container, "livenessProbe", "httpGet", "path") == "/healthz",
 		"readiness":      at(container, "readinessProbe", "httpGet", "path") == "/readyz",
 		"a memory limit": at(container, "resources", "limits", "memory") != nil,
+		"the configuration, which has verifiers, as a secret": at(pod, "volumes", 0, "name") == "config" && at(pod, "volumes", 0, "secret", "secretName") != nil,
 	} {
 		if !held {
 			t.Errorf("the deployment lacks %s", name)

@@ -36,7 +36,9 @@ gzip -9n "$stage"/man/*.1
 "$stage/kproxy" generate completion "$stage/completions"
 
 cp config.example.yaml "$stage/doc/examples/kproxy.yaml"
-cp README.md SECURITY.md "$stage/doc/"
+cp README.md SECURITY.md ARCHITECTURE.md LICENSE "$stage/doc/"
+cp -r docs "$stage/doc/"
+packaging/sbom.sh "$stage/kproxy" "$stage/doc/third-party-licenses.txt" >"$out/kproxy.cdx.json"
 gzip -9n <CHANGELOG.md >"$stage/doc/changelog.gz"
 {
     printf 'kproxy (%s-1) unstable; urgency=medium\n\n  * See changelog.gz.\n\n' "$VERSION"
@@ -46,6 +48,7 @@ gzip -9n <CHANGELOG.md >"$stage/doc/changelog.gz"
     echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
     printf 'Source: https://github.com/kproxy/kproxy\n\nFiles: *\nCopyright: 2026 the authors of kproxy\nLicense: Apache-2.0\n'
     echo ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.'
+    echo 'Comment: The program contains libraries, whose licenses are in third-party-licenses.txt.'
 } >"$stage/doc/copyright"
 for folder in grafana prometheus; do
     if [ -d "packaging/$folder" ]; then cp -r "packaging/$folder" "$stage/share/"; fi
@@ -53,13 +56,6 @@ done
 cp config.schema.json policy.schema.json "$stage/share/"
 find "$stage" -type f ! -name kproxy -exec chmod 0644 {} +
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-
-# The C library and PostgreSQL's parser are linked in but are not Go modules.
-also=(-also "pkg:github/pganalyze/libpg_query@$(go list -m -f '{{.Version}}' github.com/pganalyze/pg_query_go/v5 | sed 's/^v5/16-5/')")
-if libc=$(dpkg-query -W -f '${source:Version}' libc6-dev 2>/dev/null); then
-    also+=(-also "pkg:deb/debian/glibc@$libc")
-fi
-go run ./packaging/sbom -time "$SOURCE_DATE_EPOCH" "${also[@]}" "$stage/kproxy" >"$out/kproxy.cdx.json"
 
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime "@$SOURCE_DATE_EPOCH" \
     --transform "s,^\.,kproxy-$VERSION-linux-$ARCH," -C "$stage" -cf - . | gzip -9n >"$out/kproxy-$VERSION-linux-$ARCH.tar.gz"

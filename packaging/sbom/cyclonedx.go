@@ -24,7 +24,16 @@ type (
 		Version    string     `json:"version,omitempty"`
 		PURL       string     `json:"purl"` // package URL
 		Hashes     []hash     `json:"hashes,omitempty"`
+		Licenses   []choice   `json:"licenses,omitempty"`
 		Properties []property `json:"properties,omitempty"`
+	}
+
+	choice struct {
+		License license `json:"license"`
+	}
+
+	license struct {
+		ID string `json:"id"` // SPDX's
 	}
 
 	hash struct {

@@ -1,9 +1,11 @@
 // Command sbom writes the bill of materials of a Go program as CycloneDX 1.6 in JSON:
 // the modules that are linked into it, with their versions and the sums of go.sum, as the
 // program itself says; Go's standard library; and what was linked from elsewhere, which the
-// caller names. It depends on nothing but the program's bytes and its arguments.
+// caller names. Each has its licenses, whose texts it writes into a file to be passed on with the
+// program. It depends on nothing but the program's bytes, its arguments and the source code of
+// what is named.
 //
-//	sbom -time SECONDS [-also PURL]... PROGRAM >FILE
+//	sbom -time SECONDS [-licenses FILE] [-also 'PURL SOURCE LICENSE...']... PROGRAM >FILE
 package main
 
 import (
@@ -31,10 +33,12 @@ func main() {
 func run(arguments []string, out io.Writer) error {
 	flags := flag.NewFlagSet("sbom", flag.ContinueOnError)
 	seconds := flags.Int64("time", 0, "when the program was made, in `SECONDS` since 1970")
-	var also []string
-	flags.Func("also", "package `URL` of what is linked besides Go modules; may be repeated", func(purl string) error {
-		also = append(also, purl)
-		return nil
+	texts := flags.String("licenses", "", "write the texts of licenses into this `FILE`")
+	var also []part
+	flags.Func("also", "package `URL` of what is linked besides Go modules, the address of its source code, and files with its licenses; may be repeated", func(text string) error {
+		p, err := linkedBesides(text)
+		also = append(also, p)
+		return err
 	})
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -46,9 +50,18 @@ func run(arguments []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("reading the program: %w", err)
 	}
-	bill, err := newBill(program, time.Unix(*seconds, 0), also)
+	bill, parts, err := newBill(program, time.Unix(*seconds, 0), also)
 	if err != nil {
 		return err
+	}
+	if *texts != "" {
+		var text bytes.Buffer
+		if err := writeLicenses(&text, parts); err != nil {
+			return err
+		}
+		if err := os.WriteFile(*texts, text.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("writing the licenses: %w", err)
+		}
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
@@ -60,36 +73,42 @@ func run(arguments []string, out io.Writer) error {
 
 // newBill describes a program. Its serial number is made from the program's bytes, so that
 // the same program has the same bill.
-func newBill(program []byte, made time.Time, also []string) (*bill, error) {
+func newBill(program []byte, made time.Time, also []part) (*bill, []part, error) {
 	info, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
-		return nil, fmt.Errorf("reading what the program is made of: %w", err)
+		return nil, nil, fmt.Errorf("reading what the program is made of: %w", err)
 	}
 	sum := sha256.Sum256(program)
 	whole := module("application", info.Main.Path, info.Main.Version)
 	whole.Hashes = []hash{{Algorithm: "SHA-256", Content: fmt.Sprintf("%x", sum)}}
-	parts := []component{module("library", "std", strings.TrimPrefix(info.GoVersion, "go"))}
+	whole.Licenses = []choice{{license{"Apache-2.0"}}}
+	modules := []component{module("library", "std", strings.TrimPrefix(info.GoVersion, "go"))}
 	for _, dependency := range info.Deps {
 		if dependency.Replace != nil {
 			dependency = dependency.Replace
 		}
 		part := module("library", dependency.Path, dependency.Version)
 		part.Properties = []property{{Name: "go:sum", Value: dependency.Sum}}
-		parts = append(parts, part)
+		modules = append(modules, part)
 	}
-	for _, purl := range also {
-		part, err := named(purl)
-		if err != nil {
-			return nil, err
+	parts, err := licensed(modules)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts = append(parts, also...)
+	components := make([]component, len(parts))
+	for i, p := range parts {
+		components[i] = p.component
+		for _, id := range p.ids {
+			components[i].Licenses = append(components[i].Licenses, choice{license{id}})
 		}
-		parts = append(parts, part)
 	}
 	return &bill{
 		Format: "CycloneDX", SpecVersion: "1.6", Version: 1, Serial: serial(sum),
 		Metadata:     metadata{Timestamp: made.UTC().Format(time.RFC3339), Component: whole},
-		Components:   parts,
-		Dependencies: dependencies(whole, parts),
-	}, nil
+		Components:   components,
+		Dependencies: dependencies(whole, components),
+	}, parts, nil
 }
 
 // serial makes a UUID of version 8 (RFC 9562: of one's own making) from a program's sum.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,7 +31,13 @@ func billOf(t *testing.T, arguments ...string) (bill, []byte) {
 func TestBill(t *testing.T) {
 	t.Parallel()
 	const libc = "pkg:deb/debian/glibc@2.36-9"
-	b, text := billOf(t, "-time", "86400", "-also", libc)
+	folder := t.TempDir()
+	texts, lgpl := filepath.Join(folder, "licenses.txt"), filepath.Join(folder, "copyright")
+	if err := os.WriteFile(lgpl, []byte("It is under the GNU Lesser General\nPublic License."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	arguments := []string{"-time", "86400", "-licenses", texts, "-also", libc + " https://example.org/glibc " + lgpl}
+	b, text := billOf(t, arguments...)
 	if b.Format != "CycloneDX" || b.SpecVersion != "1.6" || b.Metadata.Timestamp != "1970-01-02T00:00:00Z" {
 		t.Errorf("the bill begins with %+v", b)
 	}
@@ -39,7 +46,7 @@ func TestBill(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for _, c := range b.Components {
-		if seen[c.Reference] || !strings.HasPrefix(c.PURL, "pkg:") || c.Version == "" {
+		if seen[c.Reference] || !strings.HasPrefix(c.PURL, "pkg:") || c.Version == "" || len(c.Licenses) == 0 {
 			t.Errorf("a component is twice there or incomplete: %+v", c)
 		}
 		seen[c.Reference] = true
@@ -50,8 +57,17 @@ func TestBill(t *testing.T) {
 	if len(b.Dependencies) != 1 || len(b.Dependencies[0].On) != len(b.Components) {
 		t.Errorf("the dependencies are %+v", b.Dependencies)
 	}
-	if _, again := billOf(t, "-time", "86400", "-also", libc); !bytes.Equal(text, again) {
+	if _, again := billOf(t, arguments...); !bytes.Equal(text, again) {
 		t.Error("the same program has two bills")
+	}
+	written, err := os.ReadFile(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"std 1.", "License: BSD-3-Clause\nSource: https://go.dev/dl/", "Google", "glibc 2.36-9\nLicense: LGPL-2.1-or-later\nSource: https://example.org/glibc"} {
+		if !strings.Contains(string(written), want) {
+			t.Errorf("the licenses lack %q:\n%s", want, written)
+		}
 	}
 }
 
@@ -66,8 +82,10 @@ func TestMistakes(t *testing.T) {
 		"two programs":    {self, self},
 		"missing program": {"/does/not/exist"},
 		"not a program":   {"main.go"},
-		"no version":      {"-also", "pkg:deb/debian/glibc", self},
-		"no package URL":  {"-also", "glibc@2.36", self},
+		"no version":      {"-also", "pkg:deb/debian/glibc https://example.org main.go", self},
+		"no package URL":  {"-also", "glibc@2.36 https://example.org main.go", self},
+		"no license":      {"-also", "pkg:deb/debian/glibc@2.36 https://example.org main_test.go", self},
+		"no files":        {"-also", "pkg:deb/debian/glibc@2.36 https://example.org", self},
 	} {
 		if err := run(arguments, &bytes.Buffer{}); err == nil {
 			t.Errorf("%s: no error", name)
