@@ -2,6 +2,8 @@ package integration
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -159,4 +161,56 @@ func TestPoliciesDiffer(t *testing.T) {
 	execute(t, connect(t, s.admin), forward)
 	f.reaches(t, 1)
 	f.end(t)
+}
+
+// TestStrangerHoldsTheLock has somebody who can connect to the database take the lock by which one
+// process applies: log and status say who it is, and the statement that ends it.
+func TestStrangerHoldsTheLock(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
+	s.kproxy(t, "setup").must(t)
+	if code := s.serve(t).end(t, syscall.SIGTERM); code != 0 {
+		t.Fatalf("the process ends with %d", code)
+	}
+	admin := connect(t, s.admin)
+	stranger := connect(t, s.admin+"&application_name=stranger")
+	execute(t, stranger, "SELECT pg_advisory_lock(hashtextextended($1, 0))", "kproxy applies "+s.slot)
+	pid := fmt.Sprint(stranger.PgConn().PID())
+	p := s.serve(t)
+	if !p.awaitLog(t, "level=ERROR msg=\"nobody applies changes: .*server process "+pid+" of user .*application .*stranger") {
+		t.Error("the log does not say who holds the lock")
+	}
+	if strings.Contains(p.log.String(), "following it") {
+		t.Error("the log says that another kproxy applies")
+	}
+	status, code := s.statusJSON(t)
+	found := slices.ContainsFunc(status.Needs, func(n struct{ What, Fix string }) bool {
+		return strings.HasPrefix(n.What, "no kproxy applies changes: ") && strings.Contains(n.What, "server process "+pid+" of user ") && strings.Contains(n.Fix, "SELECT pg_terminate_backend("+pid+")")
+	})
+	if code != 3 || !found {
+		t.Errorf("status ends with %d, and says %+v", code, status.Needs)
+	}
+	execute(t, admin, "SELECT pg_terminate_backend($1)", stranger.PgConn().PID())
+	eventually(t, "the process applies", p.applies)
+}
+
+// TestIdleWriterBlocksTheStart has a transaction that has written, and then sleeps, keep the slot
+// of the first start from beginning: the log names it.
+func TestIdleWriterBlocksTheStart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
+	s.kproxy(t, "setup").must(t)
+	writer := connect(t, s.admin+"&application_name=idler")
+	execute(t, writer, "CREATE TABLE written (a int)")
+	execute(t, writer, "BEGIN")
+	execute(t, writer, "INSERT INTO written VALUES (1)")
+	pid := fmt.Sprint(writer.PgConn().PID())
+	p := s.launch(t)
+	if !p.awaitLog(t, "a replication slot waits for transactions .*server process "+pid+" of user .*idler.*pg_terminate_backend."+pid) {
+		t.Fatal("the log does not say what is waited for")
+	}
+	execute(t, writer, "COMMIT")
+	if !p.awaitLog(t, "msg=serving") {
+		t.Error("it does not start")
+	}
 }

@@ -134,7 +134,10 @@ func fixOf(err error) string {
 // fixTransient is what the operator can do about an error that may pass by itself.
 func fixTransient(err error) string {
 	server := (*pgconn.PgError)(nil)
+	blocked, isBlocked := errors.AsType[*BlockedError](err)
 	switch {
+	case isBlocked:
+		return blocked.End
 	case !errors.As(err, &server):
 		return "kproxy goes on when the server is within reach; nothing is lost"
 	case server.Code == "53100":

@@ -98,6 +98,9 @@ func (s *session) awaitLock(ctx context.Context) error {
 		if locked {
 			return s.becomeApplier(ctx)
 		}
+		if err := s.findHolder(ctx); err != nil {
+			return err
+		}
 		if err := s.follow(ctx); err != nil {
 			return err
 		}
@@ -175,8 +178,11 @@ func (s *session) follow(ctx context.Context) error {
 	s.syncer.mu.Lock()
 	entered := s.syncer.status.State != Following
 	s.syncer.status.State, s.syncer.status.Reason, s.syncer.status.Fix = Following, s.syncer.status.Refused, ""
-	if s.syncer.status.Refused != "" {
+	switch {
+	case s.syncer.status.Refused != "":
 		s.syncer.status.Fix = FixPolicyRefused
+	case s.holder.foreign():
+		s.syncer.status.Reason, s.syncer.status.Fix = s.holder.Problem(), s.holder.Fix()
 	}
 	s.syncer.status.Position = position.lsn
 	s.syncer.followed, s.syncer.applies, s.syncer.byOperator = true, false, false
@@ -197,7 +203,7 @@ func (s *session) follow(ctx context.Context) error {
 		s.syncer.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
 	}
 	s.syncer.mu.Unlock()
-	if entered {
+	if entered && !s.holder.foreign() {
 		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
 	}
 	if refused := s.syncer.Status().Refused; refused != s.loggedRefusal {

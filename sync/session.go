@@ -51,7 +51,9 @@ type session struct {
 	tables tables         // applied
 	jobs   []job          // to be done beside the stream
 
-	loggedRefusal string        // as the log was told last
+	loggedRefusal string  // as the log was told last
+	holder        *Holder // of the lock for applying, as it was found last
+	holderAsked   time.Time
 	position      pglogrepl.LSN // of the store: every applied table has at least that
 	shared        shared
 	progressed    *progress

@@ -70,10 +70,12 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 	if slot.exists {
 		return slot, nil
 	}
-	_, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, s.store.slot, outputPlugin,
+	wait, cancel := s.syncer.awaitWriters(ctx, s.replication.PID(), func(b *BlockedError) { s.syncer.setState(Reconnecting, b.Error(), b.End) })
+	defer cancel()
+	_, err := pglogrepl.CreateReplicationSlot(wait, s.replication, s.store.slot, outputPlugin,
 		pglogrepl.CreateReplicationSlotOptions{SnapshotAction: "NOEXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
 	if err != nil {
-		return slot, fmt.Errorf("creating replication slot %q: %w", s.store.slot, err)
+		return slot, fmt.Errorf("creating replication slot %q: %w", s.store.slot, blockedBy(wait, err))
 	}
 	s.syncer.config.Failpoint(FailSlotCreated)
 	return s.store.slotState(ctx)

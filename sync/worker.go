@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
@@ -110,7 +109,7 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 			continue
 		}
 		w.ack.held.Store(0)
-		w.reportObstacle(n)
+		w.reportObstacle(n, n.err)
 		name := j.publication.Policy.Table
 		w.syncer.repeats.Note(w.syncer.config.Logger, slog.LevelWarn, repeats.Key{Kind: "unready", Who: name.String() + n.err.Error()},
 			"a table could not be made ready; trying again", "relation", name, "error", n.err, "pause", pause)
@@ -121,10 +120,10 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 }
 
 // reportObstacle has the status say why a table is not ready yet.
-func (w *worker) reportObstacle(n *preparedTable) {
+func (w *worker) reportObstacle(n *preparedTable, err error) {
 	name := n.job.publication.Policy.Table
 	status := w.syncer.Status().Tables[name]
-	status.Problem, status.Fix = n.err.Error(), fixTransient(n.err)
+	status.Problem, status.Fix = err.Error(), fixTransient(err)
 	w.syncer.setTable(name, status)
 	w.syncer.notify()
 }
@@ -137,7 +136,7 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	}
 	t.join(n.job.group)
 	t.now, t.logger, n.table = w.syncer.config.Now, w.syncer.config.Logger, t
-	snapshot, err := w.takeSnapshot(ctx)
+	snapshot, err := w.takeSnapshot(ctx, func(b *BlockedError) { w.reportObstacle(n, b) })
 	if err != nil {
 		return err
 	}
@@ -199,8 +198,8 @@ type sourceSnapshot struct {
 // takeSnapshot makes a temporary slot for the snapshot that comes with it: it sees all
 // that was committed before a position and nothing that was after. Making it waits for
 // the transactions that write at the moment. Until the table has joined, nothing beyond
-// that position is acknowledged.
-func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error) {
+// that position is acknowledged. Told is called with who keeps it waiting for long.
+func (w *worker) takeSnapshot(ctx context.Context, told func(*BlockedError)) (_ *sourceSnapshot, err error) {
 	s := &sourceSnapshot{}
 	// What is acknowledged from here on lies before the snapshot, wherever that will be.
 	w.ack.held.Store(w.ack.stored.Load())
@@ -212,14 +211,12 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 	if s.replication, err = w.syncer.openReplication(ctx, ApplierName(w.syncer.config.Slot)); err != nil {
 		return nil, err
 	}
-	slow := time.AfterFunc(slowSlot, func() {
-		w.syncer.config.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
-	})
-	defer slow.Stop()
-	slot, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, fmt.Sprintf("kproxy_snapshot_%d", s.replication.PID()), outputPlugin,
+	wait, cancel := w.syncer.awaitWriters(ctx, s.replication.PID(), told)
+	defer cancel()
+	slot, err := pglogrepl.CreateReplicationSlot(wait, s.replication, fmt.Sprintf("kproxy_snapshot_%d", s.replication.PID()), outputPlugin,
 		pglogrepl.CreateReplicationSlotOptions{Temporary: true, SnapshotAction: "EXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
 	if err != nil {
-		return nil, fmt.Errorf("creating a temporary replication slot for a snapshot: %w", err)
+		return nil, fmt.Errorf("creating a temporary replication slot for a snapshot: %w", blockedBy(wait, err))
 	}
 	if s.at, err = pglogrepl.ParseLSN(slot.ConsistentPoint); err != nil {
 		return nil, fmt.Errorf("reading the snapshot's position: %w", err)
@@ -229,9 +226,6 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 	w.syncer.config.Failpoint(FailSnapshotTaken)
 	return s, nil
 }
-
-// slowSlot is after how long the log says what a snapshot waits for.
-const slowSlot = 5 * time.Second
 
 // open makes a further connection, which is closed with the snapshot.
 func (s *sourceSnapshot) open(ctx context.Context, syncer *Syncer) (*pgx.Conn, error) {

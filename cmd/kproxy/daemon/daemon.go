@@ -195,12 +195,24 @@ func (d *Daemon) answerer() *processes.Answerer {
 	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
 		Count: func() processes.Clients {
-			return processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Unready: d.unready()}
+			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Unready: d.unready()}
+			c.Problem, c.Fix = d.unapplied()
+			return c
 		},
 		Reload: func(ctx context.Context, q processes.Question) (o processes.Outcome) {
 			d.do(ctx, func(ctx context.Context) { o = d.reload(ctx, q) })
 			return o
 		},
+	}
+}
+
+// unapplied says why this process neither applies changes nor follows one that does.
+func (d *Daemon) unapplied() (problem, fix string) {
+	switch s := d.syncer.Status(); s.State {
+	case ksync.Reconnecting, ksync.Stopped:
+		return s.Reason, s.Fix
+	default:
+		return "", ""
 	}
 }
 

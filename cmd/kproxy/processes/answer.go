@@ -71,6 +71,10 @@ type Clients struct {
 	Unserved []string `json:"unserved"`
 	// Refused says why the process may not apply changes under its policy. It is empty if it may.
 	Refused string `json:"refused,omitempty"`
+	// Problem says why the process neither applies changes nor follows one that does, and Fix what to
+	// do about it. They are empty where it does.
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
 	// Unready says why a new session would not be served. It is empty where it would.
 	Unready string `json:"unready,omitempty"`
 }

@@ -25,7 +25,7 @@ func (s Status) needs(c config.Replication) []state.Need {
 		need(fmt.Sprintf("the server keeps %s of its log for replication slot %s", units.Bytes(r.Retained), r.Slot), FixBehind)
 	}
 	if r.Applier == nil {
-		need("no kproxy applies changes", "start 'kproxy serve'; where it runs, its log says why")
+		needs = append(needs, s.nobodyApplies())
 	}
 	for _, c := range s.Clients {
 		if c.Refused != "" {
@@ -44,6 +44,23 @@ func (s Status) needs(c config.Replication) []state.Need {
 		}
 	}
 	return append(append(needs, s.found.alone...), s.viewNeeds()...)
+}
+
+// nobodyApplies says why no kproxy applies changes.
+func (s Status) nobodyApplies() state.Need {
+	const what = "no kproxy applies changes"
+	if s.holder != nil && !s.holder.Applies {
+		return state.Need{What: what + ": " + s.holder.Problem(), Fix: s.holder.Fix()}
+	}
+	for _, c := range s.Clients {
+		if c.Problem != "" {
+			return state.Need{What: fmt.Sprintf("%s: kproxy (%s) says: %s", what, c.Process, c.Problem), Fix: c.Fix}
+		}
+	}
+	if s.Replication.Processes > 0 {
+		return state.Need{What: what + ", though one runs", Fix: "see its log; another one takes over within seconds if it has just ended"}
+	}
+	return state.Need{What: what, Fix: "start 'kproxy serve'; where it runs, its log says why"}
 }
 
 // Values of pg_replication_slots.wal_status (PostgreSQL, chapter pg_replication_slots) at which

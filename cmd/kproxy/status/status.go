@@ -38,6 +38,8 @@ type Status struct {
 	// Proofs are the last ones.
 	Proofs map[catalog.Name]history.Proof `json:"-"`
 
+	// holder holds the lock for applying where nobody applies, nil where nobody does.
+	holder  *ksync.Holder
 	found   findings
 	inForce ksync.AcceptedPolicy
 }
@@ -137,6 +139,11 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	}
 	if r.Applier, err = processes.ReadApplier(ctx, tx, slot); err != nil {
 		return err
+	}
+	if r.Applier == nil {
+		if s.holder, err = ksync.FindHolder(ctx, tx, slot); err != nil {
+			return err
+		}
 	}
 	pids, err := processes.Serving(ctx, tx, slot)
 	r.Processes = len(pids)

@@ -19,6 +19,7 @@ import (
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 var storedPolicy = catalog.Policy{Tables: []catalog.TablePolicy{
@@ -237,6 +238,23 @@ func TestNeeds(t *testing.T) {
 		}
 		if len(needs) != 1 || !strings.Contains(needs[0].What, c.want) || needs[0].Fix == "" {
 			t.Errorf("%s: %v", name, needs)
+		}
+	}
+	alone := well
+	alone.Replication.Applier, alone.Replication.Processes = nil, 1
+	for _, c := range []struct {
+		holder    *ksync.Holder
+		clients   []processes.Clients
+		what, fix string
+	}{
+		{nil, nil, "no kproxy applies changes, though one runs", "see its log"},
+		{&ksync.Holder{PID: 7, User: "ann", Application: "psql"}, nil, `server process 7 of user "ann", application "psql"`, "SELECT pg_terminate_backend(7)"},
+		{nil, []processes.Clients{{Problem: "the disk is full", Fix: "make room"}}, "says: the disk is full", "make room"},
+		{&ksync.Holder{PID: 7, Applies: true}, []processes.Clients{{Problem: "the disk is full", Fix: "make room"}}, "says: the disk is full", "make room"},
+	} {
+		alone.holder, alone.Clients = c.holder, c.clients
+		if needs := alone.needs(config.Replication{}); len(needs) != 1 || !strings.Contains(needs[0].What, c.what) || !strings.Contains(needs[0].Fix, c.fix) {
+			t.Errorf("nobody applies, %+v: %v", c, needs)
 		}
 	}
 	if needs := well.needs(config.Replication{}); len(needs) != 0 {
