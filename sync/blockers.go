@@ -86,7 +86,7 @@ func (s *Syncer) findWriters(ctx context.Context, walsender uint32) (*BlockedErr
 	var begun *time.Time
 	_, err = pgx.ForEachRow(rows, []any{&h.PID, &h.User, &h.Application, &h.Address, &state, &begun, &prepared}, func() error {
 		if h.PID == 0 {
-			by, ends = append(by, fmt.Sprintf("prepared transaction %q", prepared)), append(ends, fmt.Sprintf("end it: ROLLBACK PREPARED '%s', or COMMIT PREPARED", prepared))
+			by, ends = append(by, fmt.Sprintf("prepared transaction %q", prepared)), append(ends, fmt.Sprintf("end it: ROLLBACK PREPARED '%s', or COMMIT PREPARED", strings.ReplaceAll(prepared, "'", "''")))
 			return nil
 		}
 		text := h.String()
