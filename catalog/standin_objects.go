@@ -115,6 +115,10 @@ func classes() StandIn {
 		"relhasrules": has("relhasrules", "pg_rewrite r", "r.ev_class = c.oid AND (r.ev_type = '1' OR NOT "+namesUnserved("pg_rewrite", "r.oid")+")"),
 		"relhastriggers": has("relhastriggers", "pg_trigger t", "t.tgrelid = c.oid AND t.tgfoid < "+firstUserOID+" AND "+noneOrReadable("t.tgconstrrelid")+
 			" AND NOT "+namesHidden("pg_trigger", "t.oid")),
+		"relhassubclass": has("relhassubclass", "pg_inherits i", "i.inhparent = c.oid AND "+readable("i.inhrelid")),
+		// Without the index that is named, the key is what there is.
+		"relreplident": "CASE WHEN c.relreplident = 'i' AND " + marked("c.oid") + " AND NOT EXISTS (SELECT FROM pg_catalog.pg_index x" +
+			" WHERE x.indrelid = c.oid AND x.indisreplident AND NOT " + namesHidden("pg_class", "x.indexrelid") + ") THEN 'd'::\"char\" ELSE c.relreplident END",
 		"relacl":        ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
 		"relfilenode":   "0::pg_catalog.oid",
 		"reltablespace": "0::pg_catalog.oid",
@@ -137,6 +141,8 @@ func has(column, catalog, of string) string {
 func attributes() StandIn {
 	return system("pg_attribute", "("+visible("c.attrelid")+" OR "+ofShownComposite("c.attrelid")+") AND "+served("c.attrelid", "c.attnum"), map[string]string{
 		"attacl": ownPrivileges("c.attacl", ownRole), "attfdwoptions": "NULL::text[]",
+		// Some servers keep there where in the log the column was made.
+		"attoptions": "NULL::text[]",
 	})
 }
 
@@ -167,7 +173,7 @@ func types() StandIn {
 func databases() StandIn {
 	return system("pg_database", "c.datname = pg_catalog.current_database()", map[string]string{
 		"datname": CatalogSchema + ".database_name()", "datacl": ownPrivileges("c.datacl", "c.datdba"),
-		"datfrozenxid": noTransaction, "datminmxid": noTransaction,
+		"datfrozenxid": noTransaction, "datminmxid": noTransaction, "datconnlimit": "-1",
 	})
 }
 

@@ -85,8 +85,14 @@ func objectParts() map[string]part {
 					readable("parent.conrelid")+")"),
 			},
 		},
-		"pg_trigger":           {filter: "c.tgfoid < " + firstUserOID + " AND NOT " + namesHidden("pg_trigger", "c.oid")},
-		"pg_statistic_ext":     {filter: "NOT " + namesHidden("pg_statistic_ext", "c.oid"), replace: map[string]string{"stxowner": builtinOwner("c.oid", "c.stxowner")}},
+		"pg_trigger": {
+			filter: "c.tgfoid < " + firstUserOID + " AND NOT " + namesHidden("pg_trigger", "c.oid"),
+			replace: map[string]string{
+				"tgparentid": orNone("c.tgparentid", "EXISTS (SELECT FROM pg_catalog.pg_trigger parent WHERE parent.oid = c.tgparentid AND "+
+					readable("parent.tgrelid")+")"),
+			},
+		},
+		"pg_statistic_ext":     {filter: shownIn("pg_namespace", "c.stxnamespace") + " AND NOT " + namesHidden("pg_statistic_ext", "c.oid"), replace: map[string]string{"stxowner": builtinOwner("c.oid", "c.stxowner")}},
 		"pg_partitioned_table": {filter: "NOT " + namesHidden("pg_class", "c.partrelid"), replace: map[string]string{"partclass": builtinElements("c.partclass")}},
 		"pg_description":       {filter: "c.classoid <> 'pg_catalog.pg_largeobject'::pg_catalog.regclass"},
 		"pg_proc":              {filter: "c.oid < " + firstUserOID + " OR c.pronamespace = " + helperNamespace},

@@ -18,7 +18,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 	s := ready(t, sqlSite(`CREATE TABLE people (id int PRIMARY KEY, age int, hidden text);
 		INSERT INTO people SELECT i, i % 5, 'x' FROM generate_series(1, 30) i;
 		CREATE TABLE hidden (a int); CREATE SEQUENCE hiddenseq; CREATE TYPE hiddentype AS ENUM ('a'); CREATE DOMAIN hiddendomain AS int;
-		CREATE SCHEMA hidden; CREATE TABLE hidden.there (a int); CREATE FUNCTION hidden(int) RETURNS int LANGUAGE SQL AS 'SELECT 1'; CREATE FUNCTION hidden.f() RETURNS int LANGUAGE SQL AS 'SELECT 1';
+		CREATE SCHEMA hidden; CREATE SCHEMA "hid
+den"; CREATE TABLE hidden.there (a int); CREATE FUNCTION hidden(int) RETURNS int LANGUAGE SQL AS 'SELECT 1'; CREATE FUNCTION hidden.f() RETURNS int LANGUAGE SQL AS 'SELECT 1';
 		CREATE AGGREGATE hiddenagg (int) (SFUNC = int4pl, STYPE = int); CREATE FUNCTION hiddenop(int, text) RETURNS int LANGUAGE SQL AS 'SELECT 1';
 		CREATE COLLATION hidden (LOCALE = 'C'); CREATE TEXT SEARCH CONFIGURATION hidden (COPY = simple); CREATE ROLE hidden; CREATE VIEW hiddenview AS SELECT 1 AS a;
 		CREATE FOREIGN DATA WRAPPER hidden; CREATE SERVER hidden FOREIGN DATA WRAPPER hidden; CREATE CAST (text AS hiddentype) WITH INOUT AS IMPLICIT; CREATE OPERATOR public.=%= (LEFTARG = int, RIGHTARG = text, FUNCTION = hiddenop)`,
@@ -43,10 +44,10 @@ func TestHiddenIsAbsent(t *testing.T) {
 		"SELECT has_type_privilege('hidden', 'int', 'USAGE')", "SELECT has_function_privilege('hidden', 'abs(int)', 'EXECUTE')", "SELECT has_language_privilege('hidden', 'plpgsql', 'USAGE')",
 		"SELECT has_server_privilege('hidden', 'USAGE')", "SELECT has_foreign_data_wrapper_privilege('hidden', 'USAGE')", "SELECT has_tablespace_privilege('hidden', 'pg_default', 'CREATE')", "SELECT has_any_column_privilege(r, 'people', 'SELECT') FROM (VALUES ('hidden')) v (r)",
 		"SELECT 1 =%= 'hidden'::text", "SELECT 1 OPERATOR(public.=%=) 'hidden'::text", "COPY people (hidden) TO STDOUT", "PREPARE x (hiddentype) AS SELECT $1",
-		"SET search_path = hidden", "SET ROLE hidden", "SELECT * FROM people AS OF hidden", "SELECT to_regclass('hidden')", "SELECT col_description('hidden'::regclass, 1)",
+		"SET search_path = hidden", "SET default_text_search_config = 'hidden.simple'", "SELECT set_config('default_text_search_config', 'hidden.simple', false)", "SELECT to_tsvector('\"hid\nden\".simple', 'x')", "SET ROLE hidden", "SELECT * FROM people AS OF hidden", "SELECT to_regclass('hidden')", "SELECT col_description('hidden'::regclass, 1)",
 	} {
-		absent := strings.NewReplacer("hidden", "absent", "=%=", "=~=").Replace(sql)
-		there, missing := outcomeOf(t, conn, sql), strings.ReplaceAll(outcomeOf(t, conn, absent), "absent", "hidden")
+		absent := strings.NewReplacer("hidden", "absent", "hid\nden", "abs\nent", "=%=", "=~=").Replace(sql)
+		there, missing := outcomeOf(t, conn, sql), strings.NewReplacer("absent", "hidden", "abs\nent", "hid\nden").Replace(outcomeOf(t, conn, absent))
 		switch {
 		case there != strings.ReplaceAll(missing, "=~=", "=%="):
 			t.Errorf("%s:\n  there  %s\n  absent %s", sql, there, missing)

@@ -318,6 +318,9 @@ func (c *clientSide) parse(f frame, body []byte, out *writeBuffer) (action, erro
 		c.reaching = c.reaching || j.ruling.statement.Uses != nil
 		if _, open := openEffect(j.ruling.statement.Effects); open {
 			c.opening = true
+			if refused == nil && !ofText(parsed.types) {
+				refused = newRefusal(errTyped, stateFeatureNotSupported)
+			}
 		}
 		if refused == nil {
 			if refused, known = c.hold(m); !known {

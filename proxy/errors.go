@@ -113,7 +113,7 @@ func keepsRoutine(state string) bool {
 
 // deniedSchema matches the error of a name in a schema that the session may not use, such as
 // that of a text search configuration. Clients are told what an absent schema gives.
-var deniedSchema = regexp.MustCompile(`^permission denied for schema (.*)$`)
+var deniedSchema = regexp.MustCompile(`(?s)^permission denied for schema (.*)$`)
 
 // isRoutine matches names of functions in C.
 var isRoutine = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)

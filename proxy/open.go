@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // openEffect is the Open of a statement of the extended protocol, which has no others.
@@ -67,6 +69,22 @@ func (c *clientSide) bound(m *message, values []byte, whole bool) (refused *refu
 	m.prepared = &prepared{effects: []any{effect}, bytes: size}
 	c.travels(state, m.prepared.effects)
 	return nil, true
+}
+
+// errTyped refuses a statement of which the parameter is declared as something else than a text.
+var errTyped = errors.New("the parameter of set_config cannot be declared as another type than text")
+
+// ofText says whether the declared types of parameters, as Parse has them, are at most one, which
+// is not given or a text: others change the value before it counts.
+func ofText(types []byte) bool {
+	if len(types) <= 2 {
+		return true
+	}
+	switch binary.BigEndian.Uint32(types[2:]) {
+	case 0, pgtype.TextOID, pgtype.UnknownOID, pgtype.VarcharOID:
+		return len(types) == 6
+	}
+	return false
 }
 
 // soleValue is the value in what follows the names in a Bind, nil for NULL, if it is there as a

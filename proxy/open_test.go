@@ -39,6 +39,18 @@ func TestOpenEffects(t *testing.T) {
 			slices.Concat([]oldproto.FrontendMessage{parse("", fakeBoundText), value("", "", "forbidden"), execute("", 0), &oldproto.Sync{}}, look),
 			`1 E42501 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
 		},
+		"declared as two": {
+			slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: []uint32{25, 25}}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look),
+			`E0A000 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
+		},
+		"declared as a name": {
+			slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: []uint32{19}}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look),
+			`E0A000 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
+		},
+		"declared as a text": {
+			slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: []uint32{1043}}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look),
+			`1 2 D(a) C(SELECT 1) ZI 1 2 D(a) C(SELECT 1) ZI`,
+		},
 		"no text": {
 			slices.Concat([]oldproto.FrontendMessage{parse("", fakeBoundText), value("", "", "\xff"), execute("", 0), &oldproto.Sync{}}, look),
 			`1 E22021 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,

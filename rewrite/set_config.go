@@ -21,7 +21,7 @@ func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err
 	}
 	refused := refuse(NotSupported, "Write SELECT set_config(...) with constants as a statement of its own, or SET.",
 		"kproxy supports set_config with constants only, as the whole statement").at(f.GetLocation())
-	if len(f.GetArgs()) != 3 || f.GetAggStar() || f.GetOver() != nil || f.GetAggFilter() != nil {
+	if len(f.GetArgs()) != 3 || !plainCall(f) {
 		return true, nil, refused
 	}
 	name, isName := textConstant(f.Args[0])
@@ -69,7 +69,7 @@ func lastCall(n *pg.SelectStmt) *pg.FuncCall {
 	last := len(n.GetTargetList()) - 1
 	if last < 0 || last > 0 && len(n.GetFromClause()) > 0 || n.GetIntoClause() != nil || n.GetWithClause() != nil || len(n.GetDistinctClause()) > 0 ||
 		len(n.GetGroupClause()) > 0 || n.GetHavingClause() != nil || len(n.GetSortClause()) > 0 || n.GetLimitCount() != nil ||
-		n.GetLimitOffset() != nil || len(n.GetWindowClause()) > 0 || len(n.GetFromClause()) == 0 && n.GetWhereClause() != nil {
+		n.GetLimitOffset() != nil || len(n.GetLockingClause()) > 0 || len(n.GetWindowClause()) > 0 || len(n.GetFromClause()) == 0 && n.GetWhereClause() != nil {
 		return nil
 	}
 	for _, before := range n.GetTargetList()[:last] {
@@ -80,11 +80,17 @@ func lastCall(n *pg.SelectStmt) *pg.FuncCall {
 	return n.GetTargetList()[last].GetResTarget().GetVal().GetFuncCall()
 }
 
+// plainCall says of a call that it has a name and arguments, and nothing else.
+func plainCall(f *pg.FuncCall) bool {
+	return !f.GetAggStar() && f.GetOver() == nil && f.GetAggFilter() == nil && len(f.GetAggOrder()) == 0 &&
+		!f.GetAggDistinct() && !f.GetAggWithinGroup() && !f.GetFuncVariadic()
+}
+
 // showsPath says of a call that it is current_setting('search_path') and nothing more.
 func showsPath(f *pg.FuncCall) bool {
 	parts := names(f.GetFuncname())
 	if len(parts) == 0 || len(parts) > 2 || parts[len(parts)-1] != "current_setting" || len(parts) == 2 && parts[0] != "pg_catalog" ||
-		len(f.GetArgs()) != 1 || f.GetOver() != nil || f.GetAggFilter() != nil {
+		len(f.GetArgs()) != 1 || !plainCall(f) {
 		return false
 	}
 	name, constant := textConstant(f.Args[0])

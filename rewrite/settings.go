@@ -55,28 +55,40 @@ var (
 // transactionSettings hold for the open transaction.
 var transactionSettings = words(`transaction_deferrable transaction_isolation transaction_read_only`)
 
-// fixedSetting is a setting that may only be set to the values that it has, in one of
-// their spellings.
+// fixedSetting is a setting that may only be set to some values, in one of their spellings.
 type fixedSetting struct {
 	values []string
 	hint   string
+	// accepts takes the place of the values where there are many.
+	accepts func(value string) bool
 }
 
 func (f fixedSetting) allows(value string) bool {
+	if f.accepts != nil {
+		return f.accepts(value)
+	}
 	return slices.Contains(f.values, strings.ToLower(value))
+}
+
+// builtinConfiguration accepts names of text search configurations in no other schema than
+// PostgreSQL's own: the server tells hidden schemas from absent ones.
+func builtinConfiguration(value string) bool {
+	schema, _, ok := splitName(value, "")
+	return ok && (schema == "" || schema == "pg_catalog")
 }
 
 var on = []string{"on", "true", "yes", "1"}
 
 var fixedSettings = map[string]fixedSetting{
-	"standard_conforming_strings":   {on, "It is always on; write E'...' for escapes."},
-	"default_transaction_read_only": {on, "kproxy publishes read-only views."},
-	"transaction_read_only":         {on, "kproxy publishes read-only views."},
-	"row_security":                  {on, "It is always on."},
+	"default_text_search_config":    {accepts: builtinConfiguration, hint: "Write a configuration of PostgreSQL, such as english."},
+	"standard_conforming_strings":   {values: on, hint: "It is always on; write E'...' for escapes."},
+	"default_transaction_read_only": {values: on, hint: "kproxy publishes read-only views."},
+	"transaction_read_only":         {values: on, hint: "kproxy publishes read-only views."},
+	"row_security":                  {values: on, hint: "It is always on."},
 	// Npgsql before 2.2.5 sets it; all servers know no other value.
-	"ssl_renegotiation_limit": {[]string{"0"}, "It is always 0."},
+	"ssl_renegotiation_limit": {values: []string{"0"}, hint: "It is always 0."},
 	// Lower levels would show the server's log, with plans and internal queries.
-	"client_min_messages": {[]string{"notice", "warning", "error"}, "Use notice, warning or error."},
+	"client_min_messages": {values: []string{"notice", "warning", "error"}, hint: "Use notice, warning or error."},
 }
 
 // allowedToShow reports whether SHOW and current_setting may show a setting.

@@ -28,7 +28,7 @@ func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, err
 			return nil, refuseSetting("set", name)
 		case isFixed && !fixed.allows(value):
 			return nil, refuseValue(name, fixed.hint)
-		case !isFixed, name == "client_min_messages":
+		case !isFixed, fixed.accepts != nil, name == "client_min_messages":
 			passed[name] = value
 		}
 	}

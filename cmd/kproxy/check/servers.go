@@ -95,11 +95,12 @@ func judgePooler(ctx context.Context, c *config.Config, reader config.Connection
 
 // judgeOwnPooler reports a pooler between kproxy and the owner's server.
 func judgeOwnPooler(ctx context.Context, conn *pgx.Conn) (inspect.Report, error) {
-	var process uint32
-	if err := conn.QueryRow(ctx, "SELECT pg_catalog.pg_backend_pid()::bigint", pgx.QueryExecModeSimpleProtocol).Scan(&process); err != nil {
+	// In the simple protocol, which poolers pass on whatever they keep of prepared statements.
+	results, err := conn.PgConn().Exec(ctx, "SELECT pg_catalog.pg_backend_pid()").ReadAll()
+	if err != nil {
 		return nil, fmt.Errorf("asking for the server process: %w", err)
 	}
-	if process == conn.PgConn().PID() {
+	if process := string(results[0].Rows[0][0]); process == strconv.FormatUint(uint64(conn.PgConn().PID()), 10) {
 		return nil, nil
 	}
 	return inspect.Report{{

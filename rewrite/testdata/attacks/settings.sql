@@ -186,12 +186,12 @@ PREPARE p (int) AS SELECT * FROM people WHERE cost = $1
 -- then
 EXPLAIN EXECUTE p(1)
 
--- allowed
+-- harmless
 SET default_text_search_config = 'public.ours'
 -- then
 SELECT to_tsvector(illness) FROM people
 
--- refused 42
+-- refused 42 22 25
 SET default_text_search_config = 'kproxy_store.ours'
 -- then
 SELECT to_tsvector(name) FROM people
@@ -205,6 +205,33 @@ SELECT xmlelement(name a, illness::bytea) FROM people
 SELECT CASE WHEN false THEN set_config('search_path', 'other', false) END
 -- then
 SELECT count(*) FROM public.people
+
+-- refused 42 0A
+SELECT set_config(DISTINCT 'search_path', 'other', false)
+
+-- refused 42 0A
+SELECT set_config('search_path', 'other', false ORDER BY (SELECT name FROM people))
+
+-- refused 42 0A
+SELECT set_config('search_path', 'other', false) WITHIN GROUP (ORDER BY 1)
+
+-- refused 42 0A
+SELECT set_config('search_path', 'other', VARIADIC ARRAY[false])
+
+-- refused 42 0A
+SELECT current_setting('search_path' ORDER BY 1), set_config('search_path', 'other', false)
+
+-- refused 42 0A
+SELECT set_config('search_path', 'other', false) FOR UPDATE
+
+-- refused 22
+SET default_text_search_config = 'other.simple'
+
+-- refused 22
+SELECT set_config('default_text_search_config', '"other".simple', false)
+
+-- allowed
+SET default_text_search_config = 'pg_catalog.english'
 
 -- refused 42
 SELECT set_config('search_path', 'other', false) FROM generate_series(1, 0)

@@ -104,7 +104,7 @@ SELECT v."Day", v.cost FROM "Ward ""B""".visits v;
 
 -- age, day
 SELECT p.age, v."Day" FROM (public.patients p JOIN "Ward ""B""".visits v ON ((v.patient_id = p.id)));
---! 42501 it computes with column patient_id of Ward "B".visits, which is not published
+--! 42501 it computes with column patient_id of "Ward ""B""".visits, which is not published
 --! position: 79
 --! hint: Publish the column, or leave it out of the view.
 
@@ -147,7 +147,7 @@ SELECT p.age, rank() OVER (PARTITION BY p.ward ORDER BY p.age) AS place FROM pub
 
 -- age, n
 SELECT p.age, (SELECT count(*) AS count FROM "Ward ""B""".visits v WHERE (v.patient_id = p.id)) AS n FROM public.patients p;
---! 42501 it computes with column patient_id of Ward "B".visits, which is not published
+--! 42501 it computes with column patient_id of "Ward ""B""".visits, which is not published
 --! position: 75
 --! hint: Publish the column, or leave it out of the view.
 

@@ -87,3 +87,9 @@ CREATE EXTENSION fuzzystrmatch;
 
 -- an extension in a schema of its own
 CREATE EXTENSION isn SCHEMA other;
+
+-- statistics of a readable table, in a hidden schema
+CREATE SCHEMA hidden_statistics; CREATE STATISTICS hidden_statistics.hidden_statistics ON code, title FROM icd10;
+
+-- a limit of the database
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT 77', current_database()); END $$;
