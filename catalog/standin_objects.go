@@ -113,8 +113,10 @@ func classes() StandIn {
 			" WHERE k.conrelid = c.oid AND k.contype = 'c' AND NOT " + namesHidden("pg_constraint", "k.oid") + ") ELSE c.relchecks END",
 		"relhasindex": has("relhasindex", "pg_index x", "x.indrelid = c.oid AND NOT "+namesHidden("pg_class", "x.indexrelid")),
 		"relhasrules": has("relhasrules", "pg_rewrite r", "r.ev_class = c.oid AND (r.ev_type = '1' OR NOT "+namesUnserved("pg_rewrite", "r.oid")+")"),
-		"relhastriggers": has("relhastriggers", "pg_trigger t", "t.tgrelid = c.oid AND t.tgfoid < "+firstUserOID+" AND "+noneOrReadable("t.tgconstrrelid")+
-			" AND NOT "+namesHidden("pg_trigger", "t.oid")),
+		// The keys that are shown of published tables have triggers as well.
+		"relhastriggers": "CASE WHEN c.relhastriggers AND " + marked("c.oid") + " THEN EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid" +
+			" AND t.tgfoid < " + firstUserOID + " AND " + noneOrReadable("t.tgconstrrelid") + " AND NOT " + namesHidden("pg_trigger", "t.oid") + ")" +
+			" OR EXISTS (SELECT FROM " + shownKeys + " WHERE k.foreign_relation = c.oid) ELSE c.relhastriggers END",
 		"relhassubclass": has("relhassubclass", "pg_inherits i", "i.inhparent = c.oid AND "+readable("i.inhrelid")),
 		// Without the index that is named, the key is what there is.
 		"relreplident": "CASE WHEN c.relreplident = 'i' AND " + marked("c.oid") + " AND NOT EXISTS (SELECT FROM pg_catalog.pg_index x" +

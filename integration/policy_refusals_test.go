@@ -98,7 +98,7 @@ tables:
 	}{
 		"the method": {
 			"cbad", "{k: 5}, {t: 0.2, of: illness}", "numeric", "public.guests:",
-			[]string{"method cbad", "not 0.2-closeness of illness", "choose a method that does: rounded-partition, mondrian-strict"},
+			[]string{"method cbad", "not 0.2-closeness of illness", "choose a method that does: rounded-partition, lookahead-partition, mondrian-strict"},
 		},
 		"one of two": {
 			"hilbert", "{k: 5}, {l: 2, of: illness}, {l: 2, of: mood}", "numeric", "public.guests:",

@@ -39,18 +39,6 @@ func TestOpenEffects(t *testing.T) {
 			slices.Concat([]oldproto.FrontendMessage{parse("", fakeBoundText), value("", "", "forbidden"), execute("", 0), &oldproto.Sync{}}, look),
 			`1 E42501 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
 		},
-		"declared as two": {
-			slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: []uint32{25, 25}}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look),
-			`E0A000 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
-		},
-		"declared as a name": {
-			slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: []uint32{19}}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look),
-			`E0A000 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
-		},
-		"declared as a text": {
-			slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: []uint32{1043}}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look),
-			`1 2 D(a) C(SELECT 1) ZI 1 2 D(a) C(SELECT 1) ZI`,
-		},
 		"no text": {
 			slices.Concat([]oldproto.FrontendMessage{parse("", fakeBoundText), value("", "", "\xff"), execute("", 0), &oldproto.Sync{}}, look),
 			`1 E22021 ZI 1 2 D("$user", public) C(SELECT 1) ZI`,
@@ -116,6 +104,24 @@ func TestSoleValue(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", values, got, want)
+		}
+	}
+}
+
+// TestOpenTypes declares the parameter: as another type than text, its value may be another one by
+// the time it counts.
+func TestOpenTypes(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	look := []oldproto.FrontendMessage{parse("", "SELECT '@'"), bind("", ""), execute("", 0), &oldproto.Sync{}}
+	refused, served := `E0A000 ZI 1 2 D("$user", public) C(SELECT 1) ZI`, `1 2 D(a) C(SELECT 1) ZI 1 2 D(a) C(SELECT 1) ZI`
+	for want, all := range map[string][][]uint32{refused: {{25, 25}, {0, 25}, {19}, {18}, {1042}, {23}}, served: {{}, {0}, {25}, {705}, {1043}}} {
+		for _, types := range all {
+			w := p.loginWire(t)
+			w.send(slices.Concat([]oldproto.FrontendMessage{&oldproto.Parse{Query: fakeBoundText, ParameterOIDs: types}, value("", "", "a"), execute("", 0), &oldproto.Sync{}}, look)...)
+			if got := w.script(2); got != want {
+				t.Errorf("%v: got %s, want %s", types, got, want)
+			}
 		}
 	}
 }
