@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ var (
 	// allowedSettings may be set to any value: formats, time limits, and how the client's
 	// own queries are planned, which shows nothing that is not published.
 	allowedSettings = words(`application_name array_nulls bytea_output check_function_bodies datestyle
-		default_text_search_config default_transaction_deferrable default_transaction_isolation
+		default_transaction_deferrable default_transaction_isolation
 		client_encoding escape_string_warning extra_float_digits idle_in_transaction_session_timeout idle_session_timeout
 		intervalstyle lc_monetary lc_numeric lc_time lock_timeout quote_all_identifiers statement_timeout
 		synchronous_commit tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval timezone
@@ -38,7 +39,7 @@ var (
 	// readableSettings may only be shown. search_path is the client's own.
 	// pg_settings shows these and more: tools ask for them one by one, and none tells of rows.
 	readableSettings = words(`autovacuum autovacuum_max_workers block_size client_min_messages data_checksums
-		default_table_access_method default_tablespace default_toast_compression default_transaction_read_only
+		default_table_access_method default_tablespace default_text_search_config default_toast_compression default_transaction_read_only
 		fsync full_page_writes gin_fuzzy_search_limit hash_mem_multiplier hot_standby huge_pages in_hot_standby
 		integer_datetimes is_superuser jit_provider lc_collate lc_ctype lc_messages logical_decoding_work_mem
 		maintenance_work_mem max_connections max_function_args max_identifier_length max_index_keys
@@ -72,10 +73,7 @@ func (f fixedSetting) allows(value string) bool {
 
 // builtinConfiguration accepts names of text search configurations in no other schema than
 // PostgreSQL's own: the server tells hidden schemas from absent ones.
-func builtinConfiguration(value string) bool {
-	schema, _, ok := splitName(value, "")
-	return ok && (schema == "" || schema == "pg_catalog")
-}
+var builtinConfiguration = regexp.MustCompile(`^(pg_catalog\.)?("[^".]+"|[A-Za-z_][A-Za-z0-9_]*)$`).MatchString
 
 var on = []string{"on", "true", "yes", "1"}
 

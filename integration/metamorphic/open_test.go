@@ -111,7 +111,7 @@ func (f *findings) finish(t *testing.T) {
 		if *only != "" {
 			break
 		}
-		if !e.seen {
+		if !e.seen && (!e.order || e.found == 0) { // which answers come in another order is not always the same
 			t.Errorf("%q is told by nobody any more: take it out of testdata/open.txt, or name another that is\n%s (%d observables)", e.example, e.line, e.found)
 			continue
 		}
