@@ -3,11 +3,9 @@ package hilbert
 import (
 	"context"
 	"math/bits"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
@@ -28,16 +26,7 @@ const offScaleAxis = 2
 // needs memory for its positions.
 func newAxes(ctx context.Context, t *anonymizer.Table) []axis {
 	axes := make([]axis, len(t.Attributes()))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(len(axes), runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for a := int(next.Add(1)) - 1; a < len(axes); a = int(next.Add(1)) - 1 {
-				axes[a] = newAxis(ctx, ranking.Positions(ctx, t, a))
-			}
-		})
-	}
-	workers.Wait()
+	cores.Each(len(axes), func(a int) { axes[a] = newAxis(ctx, ranking.Positions(ctx, t, a)) })
 	return axes
 }
 

@@ -60,7 +60,7 @@ func (m Mondrian) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.
 	}
 	run := medianCuts{
 		cutter: cutter{partitioning: p}, table: t, constraints: c,
-		k: c.K(), sizeDecides: sizeDecides(t, c), relaxed: m.Relaxed,
+		k: c.K(), sizeDecides: SizeDecides(t, c), relaxed: m.Relaxed,
 	}
 	if all := (segment{0, t.Len()}); !run.satisfied(all) {
 		return &anonymizer.Release{Withheld: p.records}, nil

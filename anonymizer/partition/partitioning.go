@@ -11,11 +11,10 @@ package partition
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -47,21 +46,10 @@ func newPartitioning(ctx context.Context, t *anonymizer.Table, o anonymizer.Opti
 		placed:  o.Track(n),
 		columns: make([]rankedColumn, len(t.Attributes())),
 	}
-	next := make(chan int, len(p.columns))
-	for a := range p.columns {
-		next <- a
-	}
-	close(next)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(p.columns)) {
-		workers.Go(func() {
-			scratch := make([]int32, n)
-			for a := range next {
-				p.columns[a] = p.rank(ctx, t, a, scratch)
-			}
-		})
-	}
-	workers.Wait()
+	cores.EachWith(len(p.columns), func() func(int) {
+		scratch := make([]int32, n)
+		return func(a int) { p.columns[a] = p.rank(ctx, t, a, scratch) }
+	})
 	if len(p.columns) == 0 { // any cut is as good as another
 		p.columns = []rankedColumn{{ranks: make([]int32, n), axis: []float64{0}}}
 	}
@@ -104,9 +92,9 @@ func (p *partitioning) segments() []segment {
 	return slices.Clip(append(found, segment{from, len(p.records)}))
 }
 
-// sizeDecides reports whether nothing but a class's number of records decides
+// SizeDecides reports whether nothing but a class's number of records decides
 // whether it satisfies the constraints, so that no class need be summarized.
-func sizeDecides(t *anonymizer.Table, c privacy.ConstraintSet) bool {
+func SizeDecides(t *anonymizer.Table, c privacy.ConstraintSet) bool {
 	for _, constraint := range c {
 		if _, k := constraint.(privacy.KAnonymity); !k {
 			return false

@@ -56,12 +56,12 @@ func (RoundedPartition) Accepts([]anonymizer.Attribute, privacy.ConstraintSet) e
 
 // Anonymize implements Method.
 func (RoundedPartition) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) (*anonymizer.Release, error) {
-	if n := t.Len(); n > 0 && n >= c.K() && n <= presortedSize && sizeDecides(t, c) && ctx.Err() == nil {
+	if n := t.Len(); n > 0 && n >= c.K() && n <= presortedSize && SizeDecides(t, c) && ctx.Err() == nil {
 		return &anonymizer.Release{Classes: roundFew(ctx, t, c.K(), o)}, nil
 	}
 	p := newPartitioning(ctx, t, o)
 	satisfied := t.Len() >= c.K()
-	if sizeDecides(t, c) {
+	if SizeDecides(t, c) {
 		p.round(ctx, c.K())
 	} else {
 		satisfied = p.honor(ctx, t, c)

@@ -2,11 +2,9 @@ package seeded
 
 import (
 	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -81,22 +79,8 @@ func (p *plan) regions(ctx context.Context, o anonymizer.Options) ([]region, err
 	}
 	regions := make([]region, len(blocks))
 	p.placed = o.Track(p.table.Len())
-	p.each(len(blocks), func(i int) { regions[i] = p.cluster(ctx, blocks[i], o.Seed+uint64(i)) })
+	cores.Each(len(blocks), func(i int) { regions[i] = p.cluster(ctx, blocks[i], o.Seed+uint64(i)) })
 	return regions, ctx.Err()
-}
-
-// each calls do for every number below n, on all cores.
-func (*plan) each(n int, do func(i int)) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
 }
 
 // cluster does what can be done inside one block.

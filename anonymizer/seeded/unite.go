@@ -3,6 +3,7 @@ package seeded
 import (
 	"context"
 
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -39,7 +40,7 @@ func (s *search) uniteAll(ctx context.Context) []*cluster {
 		clusters = []*cluster{s.space.newCluster(all)}
 	}
 	violating := make([]bool, len(clusters))
-	s.each(len(clusters), func(i int) {
+	cores.Each(len(clusters), func(i int) {
 		violating[i] = ctx.Err() == nil && !s.satisfied(s.table.Summarize(clusters[i].members))
 	})
 	u := &uniter{plan: s.plan, clusters: clusters}

@@ -4,11 +4,10 @@ package loss
 
 import (
 	"context"
-	"runtime"
-	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
@@ -34,24 +33,13 @@ const tabulated = 256
 func Scales(ctx context.Context, t *anonymizer.Table) (scales []Scale, rows []int32) {
 	attributes := t.Attributes()
 	scales, rows = make([]Scale, len(attributes)), make([]int32, t.Len()*len(attributes))
-	var workers sync.WaitGroup
-	next := make(chan int, len(attributes))
-	for a := range attributes {
-		next <- a
-	}
-	close(next)
-	for range min(runtime.GOMAXPROCS(0), len(attributes)) {
-		workers.Go(func() {
-			for a := range next {
-				ranked := ranking.Of(ctx, ranking.Positions(ctx, t, a))
-				for i, rank := range ranked.Ranks {
-					rows[i*len(attributes)+a] = rank
-				}
-				scales[a] = newScale(attributes[a].Hierarchy, ranked)
-			}
-		})
-	}
-	workers.Wait()
+	cores.Each(len(attributes), func(a int) {
+		ranked := ranking.Of(ctx, ranking.Positions(ctx, t, a))
+		for i, rank := range ranked.Ranks {
+			rows[i*len(attributes)+a] = rank
+		}
+		scales[a] = newScale(attributes[a].Hierarchy, ranked)
+	})
 	return scales, rows
 }
 
