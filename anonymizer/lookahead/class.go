@@ -58,8 +58,11 @@ func (s *search) with(k *class, record int32) (loss float32) {
 	return loss
 }
 
-// without is what each member loses without one of them.
+// without is what each other member loses without one of them; 0 where there is no other.
 func (s *search) without(k *class, member int32) (loss float32) {
+	if len(k.members) == 1 {
+		return 0
+	}
 	for a, rank := range s.row(member) {
 		low, high := k.less(a, rank)
 		loss += s.scales[a].Of(low, high)
@@ -91,6 +94,9 @@ func (k *class) less(a int, rank int32) (low, high int32) {
 
 // total is what all members lose.
 func (k *class) total() float32 { return float32(len(k.members)) * k.loss }
+
+// improvable says whether there is something to gain, by not too much work.
+func (k *class) improvable() bool { return k.loss > 0 && len(k.members) <= mostMembers }
 
 func (k *class) remove(member int32) {
 	last := len(k.members) - 1

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/internal/loss"
 )
 
 const (
@@ -28,10 +27,13 @@ const (
 // many as size, against the others.
 type offer struct {
 	loss      float64
-	attribute int
+	attribute int // none = in any order
 	rank      int32
 	size      int // 0 = by rank
 }
+
+// none stands for no attribute, or no record.
+const none = -1
 
 // cutter divides classes. Each goroutine has its own.
 type cutter struct {
@@ -163,8 +165,7 @@ func (c *cutter) sort(a int) {
 // offerExpected offers the cuts between values of a class of so many records, for which those that
 // were looked at stand.
 func (c *cutter) offerExpected(total int) {
-	d := len(c.views)
-	n := len(c.flat) / d
+	d, n := len(c.views), min(total, mostRecords)
 	draws := c.drawsOf(n)
 	least := max(1, c.k*n/total)
 	for a := range c.views {
@@ -230,7 +231,7 @@ func (c *cutter) offerExact(records []int32) {
 		}
 	}
 	if len(c.offers) == 0 { // all records are alike
-		c.offers = append(c.offers, offer{size: middle})
+		c.offers = append(c.offers, offer{attribute: none, size: middle})
 	}
 }
 
@@ -255,6 +256,9 @@ func (c *cutter) take(records []int32) int {
 // separate brings the left part of a cut to the front, and gives its size. The order among each
 // part is kept.
 func (c *cutter) separate(records []int32, o offer) int {
+	if o.attribute == none {
+		return o.size
+	}
 	d := len(c.views)
 	rank := o.rank
 	onLine := 0 // records of the rank that go to the left
@@ -288,58 +292,4 @@ func (c *cutter) separate(records []int32, o offer) int {
 	}
 	copy(records[size:], c.spare)
 	return size
-}
-
-// boxes are what the first records of an order cover, and what the others do.
-type boxes struct {
-	low, high     []int32
-	before, after []float32 // what the first ones lose together, and those from there on
-}
-
-func newBoxes(attributes int) boxes {
-	return boxes{low: make([]int32, attributes), high: make([]int32, attributes)}
-}
-
-// sweep measures the parts of all cuts of an order.
-func (b *boxes) sweep(scales []loss.Scale, rows, records, order []int32) {
-	n := len(order)
-	b.before = slices.Grow(b.before[:0], n+1)[:n+1]
-	b.after = slices.Grow(b.after[:0], n+1)[:n+1]
-	b.before[0], b.after[n] = 0, 0
-	b.start(rows, records[order[0]])
-	for i := range n {
-		b.before[i+1] = b.include(scales, rows, records[order[i]])
-	}
-	b.start(rows, records[order[n-1]])
-	for i := n - 1; i >= 0; i-- {
-		b.after[i] = b.include(scales, rows, records[order[i]])
-	}
-}
-
-func (b *boxes) start(rows []int32, record int32) {
-	d := len(b.low)
-	copy(b.low, rows[int(record)*d:int(record)*d+d])
-	copy(b.high, b.low)
-}
-
-func (b *boxes) widen(rows []int32, record int32) {
-	d := len(b.low)
-	for a, rank := range rows[int(record)*d : int(record)*d+d] {
-		b.low[a], b.high[a] = min(b.low[a], rank), max(b.high[a], rank)
-	}
-}
-
-// include widens the box, and gives what it loses.
-func (b *boxes) include(scales []loss.Scale, rows []int32, record int32) float32 {
-	d, sum := len(b.low), float32(0)
-	for a, rank := range rows[int(record)*d : int(record)*d+d] {
-		b.low[a], b.high[a] = min(b.low[a], rank), max(b.high[a], rank)
-		sum += scales[a].Of(b.low[a], b.high[a])
-	}
-	return sum
-}
-
-// loss is that of a cut after the first records.
-func (b *boxes) loss(size int) float64 {
-	return float64(size)*float64(b.before[size]) + float64(len(b.before)-1-size)*float64(b.after[size])
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"runtime"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -126,7 +124,7 @@ func TestExchanges(t *testing.T) {
 // TestPilot: to follow several cuts to the end loses less than to make the best one at once.
 func TestPilot(t *testing.T) {
 	t.Parallel()
-	d := newDivision(context.Background(), workload.AdultLike(5, 3000), kAnonymous(20), anonymizer.Options{})
+	d := newDivision(context.Background(), workload.AdultLike(5, 3000), kAnonymous(20), anonymizer.Best, anonymizer.Options{})
 	c := newCutter(d)
 	var piloted func(records []int32) float64
 	piloted = func(records []int32) float64 {
@@ -144,16 +142,21 @@ func TestPilot(t *testing.T) {
 	}
 }
 
-// TestSameSeed: the release follows from table, constraints, seed and effort, on any number of cores.
-func TestSameSeed(t *testing.T) {
-	table := workload.AdultLike(3, 20_000)
-	for effort := anonymizer.Fast; effort <= anonymizer.Good; effort++ {
-		one := run(t, table, kAnonymous(7), effort)
-		cores := runtime.GOMAXPROCS(1)
-		other := run(t, table, kAnonymous(7), effort)
-		runtime.GOMAXPROCS(cores)
-		if !reflect.DeepEqual(one, other) {
-			t.Errorf("effort %v: two runs differ", effort)
+// TestLeast: with k = 1, also where values are missing, and without attributes, there are classes of every effort.
+func TestLeast(t *testing.T) {
+	t.Parallel()
+	missing := workload.Generate(3, workload.Shape{Records: 200, Attributes: 3, Distinct: 9, Nulls: 0.4})
+	none, err := anonymizer.NewTable(nil, nil, [][]uint32{make([]uint32, 70)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for effort := anonymizer.Fast; effort <= anonymizer.Best; effort++ {
+		if err := anonymizertest.CheckRelease(missing, run(t, missing.Table(), kAnonymous(1), effort), kAnonymous(1)); err != nil {
+			t.Errorf("effort %v: %v", effort, err)
+		}
+		r := run(t, none, kAnonymous(5), effort)
+		if metric.LargestClass(r) >= 10 || metric.AverageClassSize(r)*float64(len(r.Classes)) != 70 {
+			t.Errorf("effort %v: %d classes of up to %d records without attributes", effort, len(r.Classes), metric.LargestClass(r))
 		}
 	}
 }

@@ -3,9 +3,9 @@ package lookahead
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 )
 
 const (
@@ -22,35 +22,20 @@ const (
 // of both parts loses least (the pilot method of Duin and Voss 1999), and gives the size of the left
 // part: 0 where there is nothing to choose.
 func (c *cutter) pilot(ctx context.Context, records []int32) int {
-	if len(records) > mostPiloted || len(records) < 3*c.k || !c.offer(records) {
+	if len(records) > mostPiloted || len(records) < 3*c.k || !c.offer(records) || len(c.offers) < 2 {
 		return 0
 	}
 	offers := c.choice()
-	if len(offers) < 2 {
-		return 0
-	}
 	losses := make([]float64, len(offers))
-	follow := func(c *cutter, i int) { losses[i] = c.follow(ctx, records, offers[i]) }
 	if len(records) < parallelPilots {
-		for i := range offers {
-			follow(c, i)
+		for i, o := range offers {
+			losses[i] = c.follow(ctx, records, o)
 		}
 	} else {
-		next := make(chan int, len(offers))
-		for i := range offers {
-			next <- i
-		}
-		close(next)
-		var workers sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), len(offers)) {
-			workers.Go(func() {
-				own := newCutter(c.division)
-				for i := range next {
-					follow(own, i)
-				}
-			})
-		}
-		workers.Wait()
+		cores.EachWith(len(offers), func() func(int) {
+			own := newCutter(c.division)
+			return func(i int) { losses[i] = own.follow(ctx, records, offers[i]) }
+		})
 	}
 	c.offers = append(c.offers[:0], offers[slices.Index(losses, slices.Min(losses))])
 	return c.take(records)
@@ -91,19 +76,16 @@ func (c *cutter) greedy(ctx context.Context, records []int32) float64 {
 		size = c.cut(records)
 	}
 	if size == 0 {
-		return float64(len(records)) * c.lossOf(records)
+		return float64(len(records)) * float64(c.lossOf(records))
 	}
 	return c.greedy(ctx, records[:size]) + c.greedy(ctx, records[size:])
 }
 
 // lossOf is what each record of a class loses, the sum over all attributes.
-func (c *cutter) lossOf(records []int32) (sum float64) {
+func (c *cutter) lossOf(records []int32) float32 {
 	c.boxes.start(c.rows, records[0])
 	for _, r := range records {
 		c.boxes.widen(c.rows, r)
 	}
-	for a := range c.scales {
-		sum += float64(c.scales[a].Of(c.boxes.low[a], c.boxes.high[a]))
-	}
-	return sum
+	return c.boxes.covered(c.scales)
 }

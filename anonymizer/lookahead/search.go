@@ -3,11 +3,11 @@ package lookahead
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
+	"sort"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 )
 
 // search improves classes by moving records from one to another, exchanging two, taking
@@ -34,6 +34,9 @@ const (
 	laneRecords = 1 << 13
 	// least is by how much a change has to lessen the loss: more than rounding can.
 	least = 1e-3
+	// mostMembers is how many members a class has at most that is improved, and mostExchanged how
+	// many of them at most are tried against a record: the work for a record is bounded.
+	mostMembers, mostExchanged = 1 << 10, 1 << 7
 	// apartEvery is after how many passes classes are taken apart.
 	apartEvery = 3
 )
@@ -55,7 +58,7 @@ func (d *division) improve(ctx context.Context, classes []anonymizer.Equivalence
 		if ctx.Err() != nil {
 			return nil
 		}
-		s.pass(random, pass%apartEvery == apartEvery-1)
+		s.pass(ctx, random, pass%apartEvery == apartEvery-1)
 	}
 	improved := make([]anonymizer.EquivalenceClass, len(s.classes))
 	for i, k := range s.classes {
@@ -65,26 +68,15 @@ func (d *division) improve(ctx context.Context, classes []anonymizer.Equivalence
 }
 
 // pass compares all records with their neighbors in one order.
-func (s *search) pass(random *rand.Rand, apart bool) {
+func (s *search) pass(ctx context.Context, random *rand.Rand, apart bool) {
 	s.sort(random)
 	lanes := s.lanes()
 	found := make([][]*class, len(lanes))
-	next := make(chan int, len(lanes))
-	for i := range lanes {
-		next <- i
-	}
-	close(next)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(lanes)) {
-		workers.Go(func() {
-			for i := range next {
-				w := &worker{search: s, number: int32(i), classes: lanes[i].classes, cutter: newCutter(s.division)}
-				w.work(lanes[i].from, lanes[i].to, apart)
-				found[i] = w.classes
-			}
-		})
-	}
-	workers.Wait()
+	cores.Each(len(lanes), func(i int) {
+		w := &worker{search: s, number: int32(i), classes: lanes[i].classes, cutter: newCutter(s.division)}
+		w.work(ctx, lanes[i].from, lanes[i].to, apart)
+		found[i] = w.classes
+	})
 	s.classes = slices.Concat(found...)
 }
 
@@ -133,174 +125,12 @@ func (s *search) lanes() []lane {
 		lanes[i].from, lanes[i].to = i*len(s.order)/len(lanes), (i+1)*len(s.order)/len(lanes)
 	}
 	for _, k := range s.classes {
-		middle := int(s.place[k.members[0]])
-		k.lane = middle * len(lanes) / len(s.order)
-		for k.lane+1 < len(lanes) && middle >= lanes[k.lane].to {
-			k.lane++
-		}
+		first := int(s.place[k.members[0]])
+		k.lane = sort.Search(len(lanes)-1, func(i int) bool { return first < lanes[i].to })
 		lanes[k.lane].classes = append(lanes[k.lane].classes, k)
 		for _, r := range k.members {
 			s.lane[r] = int32(k.lane)
 		}
 	}
 	return lanes
-}
-
-// worker improves the classes of a lane.
-type worker struct {
-	*search
-	cutter  *cutter
-	number  int32
-	classes []*class
-	near    []*class
-}
-
-func (w *worker) work(from, to int, apart bool) {
-	for _, r := range w.order[from:to] {
-		if w.lane[r] == w.number && w.of[r].loss > 0 {
-			w.improve(r)
-		}
-	}
-	if apart {
-		w.takeApart()
-	}
-}
-
-// neighbors are the other classes of the records near to one.
-func (w *worker) neighbors(record int32) []*class {
-	w.near = w.near[:0]
-	at, own := int(w.place[record]), w.of[record]
-	for _, r := range w.order[max(0, at-reach):min(len(w.order), at+reach+1)] {
-		if w.lane[r] != w.number {
-			continue
-		}
-		if k := w.of[r]; k != own && !slices.Contains(w.near, k) {
-			w.near = append(w.near, k)
-		}
-	}
-	return w.near
-}
-
-// improve moves a record into the class near to it where the table loses least, or exchanges it
-// for a member of that class.
-func (w *worker) improve(record int32) {
-	own := w.of[record]
-	n, rest := float32(len(own.members)), w.without(own, record)
-	var best *class
-	gain, other := float32(least), int32(none)
-	for _, k := range w.neighbors(record) {
-		before := own.total() + k.total()
-		if with := w.with(k, record); len(own.members) > w.k {
-			if g := before - (n-1)*rest - float32(len(k.members)+1)*with; g > gain && w.allowed(own, k, record, none) {
-				best, gain, other = k, g, none
-			}
-		}
-		for _, m := range k.members {
-			if before-n*rest <= gain { // not even a member that costs nothing is enough
-				break
-			}
-			g := before - float32(len(k.members))*w.exchanged(k, m, record)
-			if g-n*rest <= gain {
-				continue
-			}
-			if g -= n * w.exchanged(own, record, m); g > gain && w.allowed(own, k, record, m) {
-				best, gain, other = k, g, m
-			}
-		}
-	}
-	if best != nil {
-		w.exchange(own, best, record, other)
-	}
-}
-
-// none stands for no record.
-const none = -1
-
-// allowed says whether both classes satisfy the constraints once the record is in the other one, and
-// a member of that, if any, in its place.
-func (w *worker) allowed(from, to *class, record, other int32) bool {
-	if w.sizeDecides {
-		return true
-	}
-	without := func(members []int32, r, with int32) []int32 {
-		left := slices.DeleteFunc(slices.Clone(members), func(m int32) bool { return m == r })
-		if with != none {
-			left = append(left, with)
-		}
-		return left
-	}
-	return w.satisfied(without(from.members, record, other)) && w.satisfied(without(to.members, other, record))
-}
-
-func (w *worker) exchange(from, to *class, record, other int32) {
-	from.remove(record)
-	to.members = append(to.members, record)
-	w.of[record] = to
-	if other != none {
-		to.remove(other)
-		from.members = append(from.members, other)
-		w.of[other] = from
-	}
-	w.measure(from)
-	w.measure(to)
-	w.split(to)
-}
-
-// split divides a class that is large enough for two.
-func (w *worker) split(k *class) {
-	if len(k.members) < 2*w.k {
-		return
-	}
-	size := w.cutter.cut(k.members)
-	if size == 0 {
-		return
-	}
-	w.classes = append(w.classes, w.newClass(slices.Clone(k.members[size:]), k.lane))
-	k.members = k.members[:size]
-	w.measure(k)
-}
-
-// takeApart moves all members of a class to those near to them, where the table then loses less.
-func (w *worker) takeApart() {
-	for i := 0; i < len(w.classes); i++ {
-		if k := w.classes[i]; k.loss > 0 && w.apart(k) {
-			last := len(w.classes) - 1
-			w.classes[i] = w.classes[last]
-			w.classes = w.classes[:last]
-			i--
-		}
-	}
-}
-
-// apart moves the members of a class, or leaves all as it was.
-func (w *worker) apart(k *class) bool {
-	left := k.total() - least
-	moved := make([]*class, 0, len(k.members))
-	for _, r := range k.members {
-		var best *class
-		cost := left
-		for _, n := range w.neighbors(r) {
-			if c := float32(len(n.members)+1)*w.with(n, r) - n.total(); c < cost && (w.sizeDecides || w.satisfied(append(slices.Clone(n.members), r))) {
-				best, cost = n, c
-			}
-		}
-		if best == nil {
-			for i, to := range moved {
-				to.remove(k.members[i])
-				w.measure(to)
-			}
-			return false
-		}
-		left -= cost
-		best.members = append(best.members, r)
-		w.measure(best)
-		moved = append(moved, best)
-	}
-	for i, to := range moved {
-		w.of[k.members[i]] = to
-	}
-	for _, to := range moved {
-		w.split(to)
-	}
-	return true
 }

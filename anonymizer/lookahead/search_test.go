@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
@@ -14,7 +16,7 @@ import (
 // newTestSearch is over classes made by chance.
 func newTestSearch(t *testing.T, table *anonymizer.Table, k int, random *rand.Rand) *search {
 	t.Helper()
-	d := newDivision(context.Background(), table, kAnonymous(k), anonymizer.Options{})
+	d := newDivision(context.Background(), table, kAnonymous(k), anonymizer.Fast, anonymizer.Options{})
 	s := &search{division: d, of: make([]*class, table.Len()), lane: make([]int32, table.Len()), place: make([]int32, table.Len()), order: append([]int32(nil), d.records...)}
 	for from := 0; from < table.Len(); {
 		to := from + k + random.IntN(k)
@@ -45,7 +47,7 @@ func TestPassesLoseLess(t *testing.T) {
 	before := metric.PublishedLoss(table, s.release())
 	first := before
 	for pass := range 4 {
-		s.pass(random, pass == 2)
+		s.pass(t.Context(), random, pass == 2)
 		lost := metric.PublishedLoss(table, s.release())
 		if lost > before {
 			t.Errorf("pass %d: %.4f is lost, %.4f before", pass, lost, before)
@@ -75,6 +77,32 @@ func TestPassesLoseLess(t *testing.T) {
 	}
 	if before > 0.7*first {
 		t.Errorf("%.4f is lost after four passes, %.4f before", before, first)
+	}
+}
+
+// TestLargeClassesStay: of two classes, each has a record that suits the other. They are exchanged, unless
+// the classes are large: that would take the square of their members.
+func TestLargeClassesStay(t *testing.T) {
+	t.Parallel()
+	for _, k := range []int{5, mostMembers, mostMembers + 1} {
+		cells := make([]hierarchy.Cell, 2*k)
+		for i := range k - 1 {
+			cells[i+1] = 1000
+		}
+		cells[k] = 1000
+		number := workload.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+		table, err := anonymizer.NewTable([]anonymizer.Attribute{number}, [][]hierarchy.Cell{cells}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newTestSearch(t, table, k, rand.New(rand.NewPCG(3, 3)))
+		all := s.order
+		slices.Sort(all)
+		s.classes = []*class{s.newClass(slices.Clone(all[:k]), 0), s.newClass(slices.Clone(all[k:]), 0)}
+		s.pass(t.Context(), rand.New(rand.NewPCG(1, 1)), false)
+		if lost := metric.PublishedLoss(table, s.release()); lost != 0 && k <= mostMembers || lost != 1 && k > mostMembers {
+			t.Errorf("k=%d: %v is lost", k, lost)
+		}
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 // shared out among cores: the release is the same on one and on four. Under the
 // race detector it is the test of their goroutines.
 func TestSameOnAnyCores(t *testing.T) {
-	table := workload.AdultLike(1, 17_000)
+	large, small := workload.AdultLike(1, 17_000), workload.AdultLike(1, 3000)
 	c := privacy.ConstraintSet{privacy.KAnonymity{K: 5}}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, name := range methods.Names() {
-		m, err := methods.Named(name)
+	same := func(name string, effort anonymizer.Effort, table *anonymizer.Table) {
+		t.Helper()
+		m, err := methods.Trying(name, effort)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +29,14 @@ func TestSameOnAnyCores(t *testing.T) {
 		alone := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1})
 		runtime.GOMAXPROCS(4)
 		if shared := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1}); !reflect.DeepEqual(alone, shared) {
-			t.Errorf("%s: another release on four cores than on one", name)
+			t.Errorf("%s, effort %v: another release on four cores than on one", name, effort)
+		}
+	}
+	for _, name := range methods.Names() {
+		same(name, anonymizer.Fast, large)
+		if methods.Varies(name) {
+			same(name, anonymizer.Good, large)
+			same(name, anonymizer.Best, small)
 		}
 	}
 }
