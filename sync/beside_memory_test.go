@@ -167,7 +167,7 @@ func TestWatcherLooks(t *testing.T) {
 			} else if (found == nil) != (test.found == nil) {
 				t.Errorf("%s: %v is found", test.name, found)
 			}
-			if log.have("looks at the database fail") != test.warned {
+			if log.have("WARN looks at the database fail") != test.warned {
 				t.Errorf("%s: %v", test.name, log.lines)
 			}
 			cancel()
@@ -199,7 +199,7 @@ func TestFailuresAreCounted(t *testing.T) {
 			m.noMore()
 			time.Sleep(watchInterval)
 			synctest.Wait()
-			if want := map[bool]int{false: 0, true: 1}[round >= 2]; log.have("looks at the database fail") != want {
+			if want := map[bool]int{false: 0, true: 1}[round >= 2]; log.have("WARN looks at the database fail") != want {
 				t.Errorf("round %d: %v", round, log.lines)
 			}
 		}
