@@ -48,6 +48,7 @@ type site struct {
 type siteOptions struct {
 	server *pgserver.Server // nil means the shared one
 	load   func(context.Context, *pgx.Conn) error
+	create []string // options of CREATE DATABASE
 	// tables are the sections tables and readable of the configuration.
 	tables string
 	// settings are further sections.
@@ -59,7 +60,7 @@ func newSite(t *testing.T, o siteOptions) *site {
 	if o.server == nil {
 		o.server = sharedServer(t)
 	}
-	s := &site{server: o.server, admin: pgtest.Database(t, o.server), dir: scratch(t)}
+	s := &site{server: o.server, admin: pgtest.Database(t, o.server, o.create...), dir: scratch(t)}
 	s.database = connConfig(t, s.admin).Database
 	s.owner, s.reader, s.slot = "owner_"+s.database, "reader_"+s.database, "slot_"+s.database
 	s.address = freeAddress(t)

@@ -100,7 +100,8 @@ func judgeOwnPooler(ctx context.Context, conn *pgx.Conn) (inspect.Report, error)
 	if err != nil {
 		return nil, fmt.Errorf("asking for the server process: %w", err)
 	}
-	if process := string(results[0].Rows[0][0]); process == strconv.FormatUint(uint64(conn.PgConn().PID()), 10) {
+	own := strconv.FormatUint(uint64(conn.PgConn().PID()), 10)
+	if len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == own {
 		return nil, nil
 	}
 	return inspect.Report{{

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -67,14 +68,14 @@ func Shared(t testing.TB) *pgserver.Server {
 // Database makes an empty database on a server and returns its connection URL
 // for the superuser. The database is dropped when the test ends, with the
 // sessions and replication slots that are left on it; roles, which
-// belong to the server, are not.
+// belong to the server, are not. Options follow the name in CREATE DATABASE.
 //
 // As PostgreSQL 15 and later have it, not everybody may make objects in the
 // schema public.
-func Database(t testing.TB, s *pgserver.Server) string {
+func Database(t testing.TB, s *pgserver.Server, options ...string) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := execute(s, "postgres", "CREATE DATABASE "+name); err != nil {
+	if err := execute(s, "postgres", "CREATE DATABASE "+name+" "+strings.Join(options, " ")); err != nil {
 		t.Fatalf("making a database for the test: %v", err)
 	}
 	t.Cleanup(func() {
