@@ -119,7 +119,9 @@ func TestUnreadableTablesHeal(t *testing.T) {
 		execute(t, source, "DELETE FROM visits WHERE id = $1", i+1)
 		execute(t, source, c.give)
 		eventually(t, "the table is served again by "+c.give, served(59-i))
-		s.kproxy(t, "status").must(t)
+		// An audit that began before may withdraw it once more.
+		eventually(t, "nothing needs the operator", func() bool { return s.kproxy(t, "status").code == 0 })
+		eventually(t, "the table is served", served(59-i))
 	}
 }
 

@@ -18,17 +18,19 @@ import (
 
 // A table that somebody has altered is halted, and the configuration is compared with what
 // it has become: at the next audit, by a reload, at a start. When the alteration is taken
-// back that comparison is out of date. So the definitions of halted tables are looked at
-// more often than they are audited, and audited at once where they have changed.
+// back that comparison is out of date, and so is an audit's finding about a table that has
+// gone on meanwhile. So the definitions of tables that are halted, or about which an audit
+// found errors, are looked at more often than they are audited, and audited at once where
+// they have changed.
 
 // haltedTimeout bounds one look at them.
 const haltedTimeout = 5 * time.Second
 
-// shapes are the definitions of halted tables, as texts that can be compared; empty of one
+// shapes are the definitions of such tables, as texts that can be compared; empty of one
 // that is not there.
 type shapes map[catalog.Name]string
 
-// halted are the halted tables as this process knows them. It belongs to watch, which has
+// halted are such tables as this process knows them. It belongs to watch, which has
 // one look at a time run in a goroutine of its own.
 type halted struct {
 	// audited are the shapes that the last audit has seen, or later ones.
@@ -39,17 +41,17 @@ type halted struct {
 
 func newHalted() halted { return halted{looked: make(chan shapes, 1)} }
 
-// begin has the definitions of halted tables read, unless that is under way. The result goes
-// to takeIn.
-func (h *halted) begin(ctx context.Context, c *config.Config, tables map[catalog.Name]ksync.TableStatus) {
+// begin has the definitions of tables read that are halted or broken, unless that is under
+// way. The result goes to takeIn.
+func (h *halted) begin(ctx context.Context, c *config.Config, tables map[catalog.Name]ksync.TableStatus, broken map[catalog.Name]inspect.Report) {
 	var names []catalog.Name
 	for _, t := range c.Policy.Tables {
-		if tables[t.Table].State == ksync.Halted {
+		if tables[t.Table].State == ksync.Halted || len(broken[t.Table]) > 0 {
 			names = append(names, t.Table)
 		}
 	}
 	if len(names) == 0 {
-		h.audited = nil // a table that is halted later is audited
+		h.audited = nil // a table that is added later is audited
 	}
 	if h.looking || len(names) == 0 {
 		return
@@ -62,8 +64,8 @@ func (h *halted) begin(ctx context.Context, c *config.Config, tables map[catalog
 	}()
 }
 
-// takeIn takes what was read, and reports whether a halted table is not what the last audit
-// has seen, or has not been audited.
+// takeIn takes what was read, and reports whether a table is not what the last audit has
+// seen, or has not been audited.
 func (h *halted) takeIn(found shapes) bool {
 	h.looking = false
 	if found == nil {
@@ -79,8 +81,10 @@ func (h *halted) takeIn(found shapes) bool {
 	return false
 }
 
-// shapesSQL reads what samePublication compares: the table itself, its columns and its keys.
-const shapesSQL = `SELECT w.schema, w.relation, coalesce((SELECT pg_catalog.concat_ws(' ', c.oid, c.relkind,
+// shapesSQL reads what samePublication compares: the table itself, its columns and its keys; and
+// whether its rows can be read and replicated.
+const shapesSQL = `SELECT w.schema, w.relation, coalesce((SELECT pg_catalog.concat_ws(' ', c.oid, c.relkind, c.relpersistence,
+		pg_catalog.row_security_active(c.oid), pg_catalog.has_table_privilege(c.oid, 'SELECT'), pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
 		(SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation, a.attnotnull), ',' ORDER BY a.attnum)
 			FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
 		(SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', i.indexrelid, i.indkey, i.indisprimary, i.indisreplident), ',' ORDER BY i.indexrelid)
@@ -117,7 +121,7 @@ func readShapes(ctx context.Context, conn *pgx.Conn, names []catalog.Name) (shap
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking at halted tables: %w", err)
+		return nil, fmt.Errorf("looking at tables that are not served: %w", err)
 	}
 	return found, nil
 }

@@ -27,9 +27,14 @@ func TestShapes(t *testing.T) {
 	}
 	run(`CREATE TABLE visits (id int PRIMARY KEY, name text, diag text NOT NULL, note varchar(9)); CREATE TABLE others (id int PRIMARY KEY);
 		CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.visits (a int)`)
+	const reader = "shapes_reader"
+	run("CREATE ROLE " + reader + "; GRANT SELECT ON ALL TABLES IN SCHEMA public TO " + reader)
+	defer run("RESET ROLE; SET statement_timeout = 0; DROP OWNED BY " + reader + "; DROP ROLE " + reader)
 	visits, others, gone := catalog.Name{Schema: "public", Relation: "visits"}, catalog.Name{Schema: "public", Relation: "others"}, catalog.Name{Schema: "public", Relation: "gone"}
 	look := func() shapes {
 		t.Helper()
+		run("SET ROLE " + reader)
+		defer run("RESET ROLE")
 		found, err := readShapes(t.Context(), conn, []catalog.Name{visits, others, gone})
 		if err != nil {
 			t.Fatal(err)
@@ -54,6 +59,9 @@ func TestShapes(t *testing.T) {
 		{"optional", "ALTER TABLE visits ALTER diag DROP NOT NULL", "ALTER TABLE visits ALTER diag SET NOT NULL", false},
 		{"one column more", "ALTER TABLE visits ADD more int", "ALTER TABLE visits DROP more", false},
 		{"another identity", "CREATE UNIQUE INDEX by_diag ON visits (diag); ALTER TABLE visits REPLICA IDENTITY USING INDEX by_diag", "DROP INDEX by_diag", false},
+		{"row security", "ALTER TABLE visits ENABLE ROW LEVEL SECURITY", "ALTER TABLE visits DISABLE ROW LEVEL SECURITY", false},
+		{"unlogged", "ALTER TABLE visits SET UNLOGGED", "ALTER TABLE visits SET LOGGED", false},
+		{"not readable", "REVOKE SELECT ON visits FROM " + reader, "GRANT SELECT ON visits TO " + reader, false},
 		{"rows", "INSERT INTO visits VALUES (1, 'a', 'b', 'c')", "DELETE FROM visits", true},
 		{"comment", "COMMENT ON COLUMN visits.diag IS 'words'", "COMMENT ON COLUMN visits.diag IS NULL", true},
 		{"another table", "ALTER TABLE elsewhere.visits ADD b int", "ALTER TABLE elsewhere.visits DROP b", true},

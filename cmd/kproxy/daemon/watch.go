@@ -36,7 +36,7 @@ func (d *Daemon) watch(ctx context.Context) {
 			d.alarms.look(d.Logger, d.config().Replication.Alarm, d.syncer.Status())
 		case <-look.C:
 			d.beginLook(ctx)
-			d.halted.begin(ctx, d.config(), d.syncer.Status().Tables)
+			d.halted.begin(ctx, d.config(), d.syncer.Status().Tables, d.served.broken)
 		case found := <-d.halted.looked:
 			due = d.halted.takeIn(found) || due
 		case <-d.views.Soon():
