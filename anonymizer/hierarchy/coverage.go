@@ -10,6 +10,9 @@ import (
 // in the domain from low to high:
 //
 //   - Numeric, Date and Ordered: the class's width by the domain's;
+//   - Numeric with Spec.Steps and Date with Spec.Units: what the interval that is
+//     published covers of the domain, also for a single position, and all where the
+//     widest interval does not hold the class;
 //   - Categorical: the leaves below the lowest common node by all leaves, those met
 //     so far included;
 //   - Prefix: the codes with the members' common beginning, as far as it may be
@@ -17,11 +20,10 @@ import (
 //     of each the six bytes of its position;
 //   - Suppression: all or nothing.
 //
-// A single position loses nothing. Range 0 to 1. It needs no values, only
-// positions, and so differs from Levels.Share in two places: a value that is an
-// inner node counts as the leaves in its middle, and fixed intervals (Spec.Steps,
-// Spec.Units) as what the class covers of them. What is returned does not change
-// with h and allocates nothing.
+// Without fixed intervals a single position loses nothing. Range 0 to 1. It needs
+// no values, only positions, and so differs from Levels.Share in one place: a value
+// that is an inner node counts as the leaves in its middle. What is returned does
+// not change with h and allocates nothing.
 func Coverage(h Hierarchy, low, high float64) func(least, greatest float64) float64 {
 	switch t := h.(type) {
 	case *taxonomy:
@@ -39,6 +41,12 @@ func Coverage(h Hierarchy, low, high float64) func(least, greatest float64) floa
 			}
 			return 1
 		}
+	case gridded:
+		return coverageOf(t.grid.narrowest, low, high)
+	case calendar:
+		if len(t.units) > 0 {
+			return coverageOf(t.narrowest, low, high)
+		}
 	}
 	width := high/2 - low/2 // halves keep the span of the largest floats finite
 	return func(least, greatest float64) float64 {
@@ -46,6 +54,47 @@ func Coverage(h Hierarchy, low, high float64) func(least, greatest float64) floa
 			return 0
 		}
 		return min(1, (greatest/2-least/2)/width)
+	}
+}
+
+// coverageOf measures the fixed interval that is published of a class; ok is false
+// where there is none.
+func coverageOf(published func(least, greatest float64) (first, last float64, ok bool), low, high float64) func(least, greatest float64) float64 {
+	return func(least, greatest float64) float64 {
+		first, last, ok := published(least, greatest)
+		if !ok {
+			return 1
+		}
+		return widthShare(first, last, low, high)
+	}
+}
+
+// Grain gives the position at which the narrowest interval begins that can be
+// published of a position, and nil for a hierarchy without fixed intervals
+// (Spec.Steps, Spec.Units). Classes of positions with one grain cannot be told apart
+// by readers: Coverage is the same of all of them.
+func Grain(h Hierarchy) func(position float64) float64 {
+	var narrowest func(least, greatest float64) (first, last float64, ok bool)
+	switch t := h.(type) {
+	case gridded:
+		narrowest = t.grid.narrowest
+	case calendar:
+		if len(t.units) > 0 {
+			narrowest = t.narrowest
+		}
+	}
+	if narrowest == nil {
+		return nil
+	}
+	return func(position float64) float64 {
+		if math.IsNaN(position) {
+			return position
+		}
+		first, _, ok := narrowest(position, position)
+		if !ok {
+			return math.NaN()
+		}
+		return first
 	}
 }
 

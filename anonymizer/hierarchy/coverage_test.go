@@ -47,11 +47,12 @@ func TestCoverage(t *testing.T) {
 
 // lowestNode is the share of the lowest node that holds all members, or the width.
 func lowestNode(h hierarchy.Hierarchy, column, members []hierarchy.Cell, least, greatest, width float64) float64 {
-	if k := h.Kind(); k != hierarchy.Categorical && k != hierarchy.Suppression {
+	fixed := hierarchy.Grain(h) != nil
+	if k := h.Kind(); k != hierarchy.Categorical && k != hierarchy.Suppression && !fixed {
 		return (greatest - least) / width
 	}
 	levels := hierarchy.LevelsOf(h, column)
-	if least == greatest {
+	if least == greatest && !fixed {
 		return 0
 	}
 	// Values lie at different depths: the node is known by its label.
@@ -62,6 +63,29 @@ func lowestNode(h hierarchy.Hierarchy, column, members []hierarchy.Cell, least, 
 		}
 	}
 	return 1
+}
+
+// TestGrain: what is published of the beginning of an interval is what is published of all in it.
+func TestGrain(t *testing.T) {
+	t.Parallel()
+	data, fixed := workload.Generate(4, workload.Shape{Records: 90, Attributes: 14, Distinct: 40}), 0
+	for a, attribute := range data.Attributes {
+		h := attribute.Hierarchy
+		grain := hierarchy.Grain(h)
+		if grain == nil {
+			continue
+		}
+		fixed++
+		for _, c := range data.Cells[a] {
+			at := grain(h.Position(c))
+			if want, got := h.Generalize([]hierarchy.Cell{c}), h.Generalize([]hierarchy.Cell{at}); got != want || !(at <= h.Position(c)) {
+				t.Errorf("%s: of %v the grain is %v, published as %v, not %v", attribute.Name, c, at, got, want)
+			}
+		}
+	}
+	if fixed < 2 {
+		t.Fatalf("%d attributes have fixed intervals", fixed)
+	}
 }
 
 // TestCoverageOfCodes counts the codes with the common beginning that may be

@@ -133,16 +133,35 @@ func (h gridded) Encode(value string) Cell {
 // where none does they are hidden.
 func (h gridded) Generalize(cells []Cell) Generalization {
 	low, high, ok := extent(cells)
-	if !ok || !h.grid.reaches(low) || !h.grid.reaches(high) {
+	if !ok {
 		return Generalization{Hidden: true}
 	}
-	first, last := h.grid.index(low), h.grid.index(high)
-	for _, times := range h.grid.times {
-		if number := floorDiv(first, times); number == floorDiv(last, times) {
-			return h.grid.publish(h.grid.bounds(number, times))
+	first, last, ok := h.grid.holding(low, high)
+	if !ok {
+		return Generalization{Hidden: true}
+	}
+	return h.grid.publish(first, last)
+}
+
+// holding gives the ends of the narrowest interval that holds two cells, and all between.
+func (g grid) holding(low, high Cell) (first, last int64, ok bool) {
+	if !g.reaches(low) || !g.reaches(high) {
+		return 0, 0, false
+	}
+	lowest, highest := g.index(low), g.index(high)
+	for _, times := range g.times {
+		if number := floorDiv(lowest, times); number == floorDiv(highest, times) {
+			first, last = g.bounds(number, times)
+			return first, last, true
 		}
 	}
-	return Generalization{Hidden: true}
+	return 0, 0, false
+}
+
+// narrowest is holding for positions.
+func (g grid) narrowest(least, greatest float64) (first, last float64, ok bool) {
+	from, to, ok := g.holding(least, greatest)
+	return g.cell(from), g.cell(to), ok
 }
 
 // gridLevels are the levels of a gridded hierarchy.

@@ -89,13 +89,29 @@ func (h calendar) publish(first, last int64) Generalization {
 
 // snap publishes the least unit that holds both ends.
 func (h calendar) snap(low, high Cell) Generalization {
-	first, last := h.dayOf(saturate(low)), h.dayOf(saturate(high))
+	first, last, ok := h.holding(low, high)
+	if !ok {
+		return Generalization{Hidden: true}
+	}
+	return h.publish(first, last)
+}
+
+// holding gives the ends of the least unit that holds two cells, and all between.
+func (h calendar) holding(low, high Cell) (first, last int64, ok bool) {
+	lowest, highest := h.dayOf(saturate(low)), h.dayOf(saturate(high))
 	for _, u := range h.units {
-		if number := u.number(first); number == u.number(last) {
-			return h.publish(h.bounds(u, number))
+		if number := u.number(lowest); number == u.number(highest) {
+			first, last = h.bounds(u, number)
+			return first, last, true
 		}
 	}
-	return Generalization{Hidden: true}
+	return 0, 0, false
+}
+
+// narrowest is holding for positions.
+func (h calendar) narrowest(least, greatest float64) (first, last float64, ok bool) {
+	from, to, ok := h.holding(least, greatest)
+	return float64(from), float64(to), ok
 }
 
 // unitLevels are the levels of a Date hierarchy.

@@ -16,8 +16,8 @@ import (
 //
 //   - 1 where nothing is said: "*", hidden (also where the members are all
 //     NULL), or a withheld record;
-//   - for numbers and dates, the width of the published interval by that of the
-//     column, at most 1; a fixed interval (hierarchy.Spec.Steps, Units) is wider
+//   - for numbers and dates, the width of the published interval, as far as it lies
+//     in the column's, by that of the column; a fixed interval (hierarchy.Spec.Steps, Units) is wider
 //     than what the class covers;
 //   - else 0 for one value, and otherwise the column's values that the label can
 //     stand for (in the range, below the node, with the prefix) by all its values.
@@ -75,6 +75,7 @@ func intervalShare(h hierarchy.Hierarchy, column []hierarchy.Cell) func(anonymiz
 		if domain.low == domain.high {
 			return 0
 		}
+		bounds.low, bounds.high = max(bounds.low, domain.low), min(bounds.high, domain.high)
 		return min(1, bounds.share(domain))
 	}
 }

@@ -56,10 +56,10 @@ func TestPublishedLossByHand(t *testing.T) {
 		{"one number", integer, []string{"10", "10"}, 0, 0},
 		{"a number and NULL", integer, []string{"10", workload.Null, "30"}, 0, 1},
 		{"NULLs", integer, []string{workload.Null, workload.Null, "30"}, 0, 1},
-		{"a step", steps, []string{"1", "2", "31"}, 9.0 / 30, 9.0 / 30},
+		{"a step", steps, []string{"1", "2", "31"}, 1, 8.0 / 30},
 		{"a step beyond the values", steps, []string{"1", "2", "6"}, 1, 1},
 		{"no step", steps, []string{"1", "31"}, 0, 1},
-		{"a month", units, []string{"2024-01-10", "2024-01-20", "2024-03-10"}, 0.5, 0.5},
+		{"a month", units, []string{"2024-01-10", "2024-01-20", "2024-03-10"}, 1, 21.0 / 60},
 		{"no month", units, []string{"2024-01-10", "2024-03-10"}, 0, 1},
 		{"neighbors of a flat taxonomy", text, []string{"nurse", "cook", "a", "b", "c", "d", "e", "f", "g", "h"}, 0, 1},
 		{"equal labels", text, []string{"nurse", "nurse", "cook"}, 0, 0},
@@ -180,7 +180,8 @@ func readLoss(d *workload.Data, a int, g hierarchy.Generalization) float64 {
 		for i, text := range texts {
 			cells[i] = h.Encode(text)
 		}
-		return min(1, (h.Encode(g.Upper)-h.Encode(g.Lower))/(slices.Max(cells)-slices.Min(cells)))
+		least, greatest := slices.Min(cells), slices.Max(cells)
+		return (min(greatest, h.Encode(g.Upper)) - max(least, h.Encode(g.Lower))) / (greatest - least)
 	case hierarchy.Ordered:
 		low, high, isRange := strings.Cut(g.Value, "..")
 		if !isRange {

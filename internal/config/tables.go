@@ -80,7 +80,7 @@ func (d *decoder) claimTable(t *table) bool {
 // table is the policy of a table as it is written.
 type table struct {
 	Table       catalog.Name      `yaml:",name" what:"a table's name" as:"table"`
-	Method      string            `yaml:"method" as:"method" default:"rounded-partition" doc:"How records are gathered into equivalence classes. {kproxy eval} compares the methods."`
+	Method      string            `yaml:"method" as:"method" default:"lookahead-partition" doc:"How records are gathered into equivalence classes. {kproxy eval} compares the methods."`
 	Effort      anonymizer.Effort `yaml:"effort" default:"fast" doc:"How long the method looks for classes that lose less: good takes some ten times as long as fast, best some hundred times. Of the methods, lookahead-partition alone can."`
 	Constraints []constraint      `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {l: 2, of: diagnosis}]" need:"constraints: [{k: 5}] or what else every class must satisfy" unless:"people" empty:"none says k" doc:"What every published class satisfies at every moment; one of them says k. Required, except of tables in people."`
 	Subject     string            `yaml:"subject" what:"a column's name" as:"column" doc:"Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published."`

@@ -73,7 +73,7 @@ func (w *writer) line(indent int, format string, arguments ...any) {
 
 func (w *writer) table(d Draft) {
 	w.line(1, "%s:", Quote(d.Table.Schema+"."+d.Table.Relation))
-	w.line(2, "method: rounded-partition")
+	w.line(2, "method: lookahead-partition")
 	w.constraints(d)
 	if d.Subject != nil {
 		sign := ""

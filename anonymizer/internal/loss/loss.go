@@ -4,6 +4,7 @@ package loss
 
 import (
 	"context"
+	"math"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -11,7 +12,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
-// Scale is an attribute: its values by rank, and what a class loses by its lowest and highest.
+// Scale is an attribute: its values by rank (of fixed intervals, the narrowest ones), and what a class loses by its lowest and highest.
 type Scale struct {
 	// Ranged says that the loss of a class is the distance of its ends. Else it is that of
 	// the lowest node of a hierarchy which holds both.
@@ -34,19 +35,37 @@ func Scales(ctx context.Context, t *anonymizer.Table) (scales []Scale, rows []in
 	attributes := t.Attributes()
 	scales, rows = make([]Scale, len(attributes)), make([]int32, t.Len()*len(attributes))
 	cores.Each(len(attributes), func(a int) {
-		ranked := ranking.Of(ctx, ranking.Positions(ctx, t, a))
+		positions := ranking.Positions(ctx, t, a)
+		low, high := ends(positions)
+		if grain := hierarchy.Grain(attributes[a].Hierarchy); grain != nil {
+			for i, position := range positions {
+				positions[i] = grain(position)
+			}
+		}
+		ranked := ranking.Of(ctx, positions)
 		for i, rank := range ranked.Ranks {
 			rows[i*len(attributes)+a] = rank
 		}
-		scales[a] = newScale(attributes[a].Hierarchy, ranked)
+		scales[a] = newScale(attributes[a].Hierarchy, ranked, low, high)
 	})
 	return scales, rows
 }
 
-func newScale(h hierarchy.Hierarchy, r ranking.Ranking) Scale {
+// ends are the least and the greatest position on the scale.
+func ends(positions []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, position := range positions {
+		if !math.IsNaN(position) {
+			low, high = min(low, position), max(high, position)
+		}
+	}
+	return low, high
+}
+
+func newScale(h hierarchy.Hierarchy, r ranking.Ranking, low, high float64) Scale {
 	kind := h.Kind()
 	s := Scale{
-		Ranged: kind == hierarchy.Numeric || kind == hierarchy.Date || kind == hierarchy.Ordered,
+		Ranged: (kind == hierarchy.Numeric || kind == hierarchy.Date || kind == hierarchy.Ordered) && hierarchy.Grain(h) == nil,
 		Size:   int32(len(r.Values)), off: int32(len(r.Values)), positions: r.Values,
 	}
 	if r.OffScale {
@@ -55,7 +74,7 @@ func newScale(h hierarchy.Hierarchy, r ranking.Ranking) Scale {
 	if len(r.Values) == 0 {
 		return s
 	}
-	s.share = hierarchy.Coverage(h, r.Values[0], r.Values[len(r.Values)-1])
+	s.share = hierarchy.Coverage(h, low, high)
 	if s.Size > tabulated {
 		return s
 	}
