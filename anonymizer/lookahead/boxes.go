@@ -1,6 +1,7 @@
 package lookahead
 
 import (
+	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/internal/loss"
@@ -59,7 +60,12 @@ func (b *boxes) covered(scales []loss.Scale) (sum float32) {
 	return sum
 }
 
-// loss is that of a cut after the first records.
-func (b *boxes) loss(size int) float64 {
-	return float64(size)*float64(b.before[size]) + float64(len(b.before)-1-size)*float64(b.after[size])
+// loss is what the parts are expected to lose of a cut after the first records. A part that is to be
+// divided into several classes counts as if it were divided evenly along two attributes.
+func (b *boxes) loss(size, k int) float64 {
+	rest := len(b.before) - 1 - size
+	of := func(records int, loss float32) float64 {
+		return float64(records) * float64(loss) / math.Sqrt(float64(max(1, records/k)))
+	}
+	return of(size, b.before[size]) + of(rest, b.after[size])
 }

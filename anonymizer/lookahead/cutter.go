@@ -13,8 +13,8 @@ import (
 const (
 	// mostRecords is how many records of a class decide how it is cut.
 	mostRecords = 512
-	// exactUnits is how many times the least size a class has at most of which the losses are
-	// exact.
+	// exactUnits is how many times the least size a class has at most whose parts are measured as
+	// they are.
 	exactUnits = 4
 	// parallelFloor is the least number of records whose two parts are divided at the same
 	// time. They share nothing, so the result is the same.
@@ -197,13 +197,12 @@ func (c *cutter) offerExpected(total int) {
 	}
 }
 
-// drawsOf is for n records, of which one and a half times the least size are drawn: about the
-// size of a class.
+// drawsOf is for n records, of which as many as the least class has are drawn.
 func (c *cutter) drawsOf(n int) draws {
 	if known, ok := c.draws[n]; ok {
 		return known
 	}
-	made := newDraws(1.5*float64(c.k), n)
+	made := newDraws(float64(c.k), n)
 	c.draws[n] = made
 	return made
 }
@@ -227,7 +226,7 @@ func (c *cutter) offerExact(records []int32) {
 			if before == after && size%c.k != 0 {
 				continue
 			}
-			c.offers = append(c.offers, offer{loss: c.boxes.loss(size), attribute: a, size: size})
+			c.offers = append(c.offers, offer{loss: c.boxes.loss(size, c.k), attribute: a, size: size})
 		}
 	}
 	if len(c.offers) == 0 { // all records are alike
@@ -239,18 +238,53 @@ func (c *cutter) offerExact(records []int32) {
 func (c *cutter) take(records []int32) int {
 	if c.sizeDecides && len(c.offers) > 0 {
 		best := slices.MinFunc(c.offers, func(x, y offer) int { return cmp.Compare(x.loss, y.loss) })
-		if size := c.separate(records, best); size >= c.k && len(records)-size >= c.k {
+		if size := c.separate(records, c.even(records, best)); size >= c.k && len(records)-size >= c.k {
 			return size
 		}
 	}
 	slices.SortStableFunc(c.offers, func(x, y offer) int { return cmp.Compare(x.loss, y.loss) })
 	for _, o := range c.offers[:min(mostTried, len(c.offers))] {
-		size := c.separate(records, o)
+		size := c.separate(records, c.even(records, o))
 		if min(size, len(records)-size) >= c.k && c.satisfied(records[:size]) && c.satisfied(records[size:]) {
 			return size
 		}
 	}
 	return 0
+}
+
+// mostEven is how many times the least size a class has at most whose cuts are moved: of larger ones,
+// the parts make as many classes wherever they are cut, or nearly.
+const mostEven = 64
+
+// even moves a cut along a range by a few records, so that both parts together have as many times
+// the least size as the class has. Records alike stay together where they make a class.
+func (c *cutter) even(records []int32, o offer) offer {
+	n := len(records)
+	if o.size > 0 || n > mostEven*c.k || !c.views[o.attribute].scale.Ranged {
+		return o
+	}
+	size, last, next := 0, 0, 0 // the left part, and the records on either side of the cut
+	for _, r := range records {
+		switch own := c.rows[int(r)*len(c.views)+o.attribute]; {
+		case own == o.rank:
+			size, last = size+1, last+1
+		case own < o.rank:
+			size++
+		case own == o.rank+1:
+			next++
+		}
+	}
+	over, room := size%c.k, n%c.k
+	if over <= room || max(last, next) >= c.k {
+		return o
+	}
+	if over-room <= c.k-over {
+		size -= over - room
+	} else {
+		size += c.k - over
+	}
+	o.size = min(max(size, c.k), n-c.k)
+	return o
 }
 
 // separate brings the left part of a cut to the front, and gives its size. The order among each

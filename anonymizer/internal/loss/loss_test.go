@@ -23,13 +23,17 @@ var kinds = map[string]struct {
 	spec  hierarchy.Spec
 	value func(*rand.Rand) string
 }{
-	"numeric":     {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}, func(r *rand.Rand) string { return fmt.Sprint(r.IntN(40)) }},
-	"many":        {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal}, func(r *rand.Rand) string { return fmt.Sprint(r.IntN(100_000)) }},
-	"date":        {hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate}, func(r *rand.Rand) string { return fmt.Sprintf("2020-01-%02d", 1+r.IntN(30)) }},
-	"steps":       {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger, Steps: []float64{5, 20}, Origin: 3}, func(r *rand.Rand) string { return fmt.Sprint(r.IntN(90)) }},
-	"fractions":   {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal, Steps: []float64{0.5, 2}}, func(r *rand.Rand) string { return fmt.Sprint(float64(r.IntN(1000)) / 100) }},
-	"units":       {hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate, Units: []hierarchy.Unit{hierarchy.Month, hierarchy.Year}}, func(r *rand.Rand) string { return fmt.Sprintf("20%02d-%02d-%02d", 15+r.IntN(9), 1+r.IntN(12), 1+r.IntN(28)) }},
-	"moments":     {hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainTimestamp, Units: []hierarchy.Unit{hierarchy.Day, hierarchy.Month}}, func(r *rand.Rand) string { return fmt.Sprintf("2024-%02d-%02d %02d:00:00", 1+r.IntN(3), 1+r.IntN(28), r.IntN(24)) }},
+	"numeric":   {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}, func(r *rand.Rand) string { return fmt.Sprint(r.IntN(40)) }},
+	"many":      {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal}, func(r *rand.Rand) string { return fmt.Sprint(r.IntN(100_000)) }},
+	"date":      {hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate}, func(r *rand.Rand) string { return fmt.Sprintf("2020-01-%02d", 1+r.IntN(30)) }},
+	"steps":     {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger, Steps: []float64{5, 20}, Origin: 3}, func(r *rand.Rand) string { return fmt.Sprint(r.IntN(90)) }},
+	"fractions": {hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal, Steps: []float64{0.5, 2}}, func(r *rand.Rand) string { return fmt.Sprint(float64(r.IntN(1000)) / 100) }},
+	"units": {hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate, Units: []hierarchy.Unit{hierarchy.Month, hierarchy.Year}}, func(r *rand.Rand) string {
+		return fmt.Sprintf("20%02d-%02d-%02d", 15+r.IntN(9), 1+r.IntN(12), 1+r.IntN(28))
+	}},
+	"moments": {hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainTimestamp, Units: []hierarchy.Unit{hierarchy.Day, hierarchy.Month}}, func(r *rand.Rand) string {
+		return fmt.Sprintf("2024-%02d-%02d %02d:00:00", 1+r.IntN(3), 1+r.IntN(28), r.IntN(24))
+	}},
 	"ordered":     {hierarchy.Spec{Kind: hierarchy.Ordered, Domain: hierarchy.DomainText, Order: []string{"a", "b", "c", "d"}}, func(r *rand.Rand) string { return string(rune('a' + r.IntN(4))) }},
 	"categorical": {hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: tree}, func(r *rand.Rand) string { return string(rune('a' + r.IntN(7))) }},
 	"prefix":      {hierarchy.Spec{Kind: hierarchy.Prefix, Domain: hierarchy.DomainText}, func(r *rand.Rand) string { return fmt.Sprintf("%03d", r.IntN(200)) }},

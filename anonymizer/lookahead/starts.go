@@ -1,0 +1,104 @@
+package lookahead
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/agglomerative"
+	"github.com/kproxy/kproxy/anonymizer/hilbert"
+	"github.com/kproxy/kproxy/anonymizer/internal/cores"
+	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/recoding"
+)
+
+const (
+	// mostStarts is how many records a table has at most for which other methods are tried with
+	// little effort, and bottom-up with the most, which takes the square of them.
+	mostStarts = 1 << 12
+	// leastStarts is how many times the least size such a table has at least. The cuts of
+	// a smaller one are measured as they are.
+	leastStarts = 8
+)
+
+// others are the methods that are tried beside the cuts: those that lost less on some tables.
+func (d *division) others() []anonymizer.Method {
+	n := d.table.Len()
+	if n < leastStarts*d.k || n > mostStarts && d.effort == anonymizer.Fast {
+		return nil
+	}
+	others := []anonymizer.Method{partition.RoundedPartition{}, hilbert.Hilbert{}, recoding.Classfly{}}
+	if d.effort == anonymizer.Best && n <= mostStarts {
+		others = append(others, agglomerative.BottomUp{})
+	}
+	return others
+}
+
+// best are the classes that lose least: those of the cuts, or those of another method, cut further
+// where they are large.
+func (d *division) best(ctx context.Context, classes []anonymizer.EquivalenceClass) []anonymizer.EquivalenceClass {
+	others := d.others()
+	found := make([][]anonymizer.EquivalenceClass, len(others))
+	cores.Each(len(others), func(i int) {
+		if others[i].Accepts(d.table.Attributes(), d.constraints) != nil {
+			return
+		}
+		r, err := others[i].Anonymize(ctx, d.table, d.constraints, anonymizer.Options{Seed: d.options.Seed})
+		if err != nil {
+			return
+		}
+		if classes, all := d.withWithheld(r); all {
+			found[i] = d.cutFurther(ctx, classes)
+		}
+	})
+	least := d.lossOf(classes)
+	for _, other := range found {
+		if other == nil {
+			continue
+		}
+		if loss := d.lossOf(other); loss < least {
+			least, classes = loss, other
+		}
+	}
+	return classes
+}
+
+// withWithheld are the classes of a release with one more of the records that it withholds. Where this
+// would not satisfy the constraints, they join the smallest class, if that does then.
+func (d *division) withWithheld(r *anonymizer.Release) (classes []anonymizer.EquivalenceClass, all bool) {
+	switch {
+	case len(r.Withheld) == 0:
+		return r.Classes, true
+	case d.satisfied(r.Withheld):
+		return append(r.Classes, r.Withheld), true
+	case len(r.Classes) == 0:
+		return nil, false
+	}
+	least := 0
+	for i, class := range r.Classes {
+		if len(class) < len(r.Classes[least]) {
+			least = i
+		}
+	}
+	joined := slices.Concat(r.Classes[least], r.Withheld)
+	r.Classes[least] = joined
+	return r.Classes, d.satisfied(joined)
+}
+
+// cutFurther divides classes that hold all records.
+func (d *division) cutFurther(ctx context.Context, classes []anonymizer.EquivalenceClass) []anonymizer.EquivalenceClass {
+	own := *d
+	own.records, own.begins = make([]int32, 0, len(d.records)), make([]bool, len(d.begins))
+	own.placed = anonymizer.Options{}.Track(len(d.records))
+	for _, class := range classes {
+		from := len(own.records)
+		own.records = append(own.records, class...)
+		newCutter(&own).divide(ctx, from, own.records[from:])
+	}
+	return own.classes()
+}
+
+func (d *division) lossOf(classes []anonymizer.EquivalenceClass) float64 {
+	return metric.PublishedLoss(d.table, &anonymizer.Release{Classes: classes})
+}
