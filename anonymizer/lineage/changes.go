@@ -2,7 +2,6 @@ package lineage
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
 // Changes says what has to be published, and noted in the store, since the last time.
@@ -26,13 +26,35 @@ type Changes struct {
 	// Vanished are the ghosts among them that had a number, and those to which nobody can come
 	// back since the table was truncated.
 	Vanished []Ghost
-	// Weights are the classes whose weight changed: the share of the rows that stand for
-	// somebody, in (0, 1]. New classes have 1.
-	Weights map[incremental.ClassID]float64
+	// Weights are those that have changed, of classes and of groups of classes, whose
+	// numbers are below 0, and that of the table, with number 0. New classes have 1.
+	Weights map[incremental.ClassID]Weight
 	// Touched are the records that are new or stand elsewhere, ascending.
 	Touched []incremental.RecordID
 
 	of *Lineage
+}
+
+// Weight says how many published rows stand for somebody, as far as readers may know.
+type Weight struct {
+	// Share is the share of a class's rows, in (0, 1]. That of the table, in (0, 2], changes all
+	// others: see Rated. Groups have none.
+	Share float64
+	// Ghosts are how many rows are told of that stand for nobody, and Persons how many persons' they
+	// are. Both are for Load.
+	Ghosts, Persons int
+}
+
+// Rated is the share of a class's rows, in (0, 1], given that of the table. Over all published rows, they
+// add up to the number of those that stand for somebody, but for k persons' rows at most.
+func Rated(share, table float64) float64 { return tally.Rated(share, table) }
+
+func newWeight(w tally.Weight) Weight {
+	return Weight{Share: w.Share, Ghosts: w.Told.Rows, Persons: w.Told.Persons}
+}
+
+func (w Weight) tallied() tally.Weight {
+	return tally.Weight{Share: w.Share, Told: tally.Count{Rows: w.Ghosts, Persons: w.Persons}}
 }
 
 // NewRow is a row of a new class.
@@ -63,7 +85,7 @@ type Place struct {
 func newChanges() Changes {
 	return Changes{
 		Classes: map[incremental.ClassID][]hierarchy.Generalization{},
-		Weights: map[incremental.ClassID]float64{},
+		Weights: map[incremental.ClassID]Weight{},
 	}
 }
 
@@ -101,7 +123,7 @@ func (l *Lineage) takeChanges() Changes {
 	slices.Sort(changes.Touched)
 	log.touched = nil // it was as large as the first batch
 	l.records.tidy()
-	maps.DeleteFunc(changes.Weights, func(id incremental.ClassID, _ float64) bool { return l.released.classes.find(id) == nil })
+	l.released.weigh(&changes)
 	sort.Sort(byRow{&changes})
 	return changes
 }

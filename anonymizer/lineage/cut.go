@@ -42,9 +42,10 @@ func (u *cutting) all() error {
 		if c.ghosts == len(c.rows) { // also of a class that has been cut to nothing
 			u.released.remove(c, isGhost)
 			u.released.classes.remove(c)
+			u.released.tally.Remove(c.tallied)
 			continue
 		}
-		u.released.updateWeight(c)
+		u.released.tell(c)
 	}
 	return nil
 }

@@ -179,8 +179,7 @@ func TestOthersVanishBeforeOneComesBack(t *testing.T) {
 	}
 }
 
-// TestLoadedWeightTellsNoPerson: after a restart it is not known how many persons' ghosts the
-// weight of a class leaves out, only how many ghosts. The weight must not change for the one
+// TestLoadedWeightTellsNoPerson: after a restart, the weight of a class does not change for the one
 // person who has left since.
 func TestLoadedWeightTellsNoPerson(t *testing.T) {
 	t.Parallel()
@@ -205,7 +204,7 @@ func TestLoadedWeightTellsNoPerson(t *testing.T) {
 			records = append(records, lineage.StoredRecord{Record: r, Place: lineage.Place{Class: 1, Row: id}})
 		}
 	}
-	must(t, l.Load(published, map[incremental.ClassID]float64{1: float64(rows-left) / rows}, records))
+	must(t, l.Load(published, map[incremental.ClassID]lineage.Weight{1: {Share: float64(rows-left) / rows, Ghosts: left, Persons: left / 2}}, records))
 	for id := incremental.RecordID(left + 1); id <= leaving; id++ {
 		must(t, l.Delete(id))
 	}
@@ -228,7 +227,7 @@ func TestWeightLeavesOutKPersons(t *testing.T) {
 		}
 		return ill(id, 0) // nearly all have this value, so that those who leave cannot be told apart
 	}
-	publish := func() map[incremental.ClassID]float64 {
+	publish := func() map[incremental.ClassID]lineage.Weight {
 		changes, err := l.Publish(t.Context(), began)
 		must(t, err)
 		return changes.Weights
@@ -244,13 +243,13 @@ func TestWeightLeavesOutKPersons(t *testing.T) {
 		must(t, err)
 		ghosts, class = append(ghosts, left.Ghost), left.Class
 	}
-	if weights := publish(); weights[class] != float64(rows-leaving)/rows {
+	if weights := publish(); weights[class].Share != float64(rows-leaving)/rows {
 		t.Fatalf("%d of %d persons have left, and the weights are %v", leaving, rows, weights)
 	}
 	for i, g := range ghosts[:k] {
 		must(t, l.Return(g, record(incremental.RecordID(i+1)), began))
 	}
-	if weights := publish(); weights[class] != 1 {
+	if weights := publish(); weights[class].Share != 1 {
 		t.Errorf("one person is missing, and the weights are %v", weights)
 	}
 }

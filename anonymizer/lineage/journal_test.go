@@ -32,7 +32,7 @@ type shownRow struct {
 // shownClass is a published class.
 type shownClass struct {
 	box    []hierarchy.Generalization
-	weight float64
+	weight lineage.Weight
 	ever   []*shownRow // of all versions
 	rows   int         // of the present one
 }
@@ -44,8 +44,9 @@ type journal struct {
 	rows    map[lineage.RowID]*shownRow // of the present version
 	classes map[incremental.ClassID]*shownClass
 	places  map[incremental.RecordID]lineage.Place
-	last    incremental.ClassID // the greatest class id so far
-	weights int                 // that were published
+	last    incremental.ClassID                    // the greatest class id so far
+	weights int                                    // that were published
+	told    map[incremental.ClassID]lineage.Weight // of groups, and of the table
 }
 
 func newJournal() *journal {
@@ -53,6 +54,7 @@ func newJournal() *journal {
 		rows:    map[lineage.RowID]*shownRow{},
 		classes: map[incremental.ClassID]*shownClass{},
 		places:  map[incremental.RecordID]lineage.Place{},
+		told:    map[incremental.ClassID]lineage.Weight{0: {Share: 1}},
 	}
 }
 
@@ -80,7 +82,7 @@ func (j *journal) apply(c lineage.Changes, members map[incremental.RecordID]*mem
 			return fmt.Errorf("class %d is new after class %d", id, j.last)
 		}
 		j.last = id
-		j.classes[id] = &shownClass{box: c.Classes[id], weight: 1}
+		j.classes[id] = &shownClass{box: c.Classes[id], weight: lineage.Weight{Share: 1}}
 	}
 	for _, n := range c.Rows {
 		if err := j.show(n, c, members[n.Record]); err != nil {
@@ -93,11 +95,20 @@ func (j *journal) apply(c lineage.Changes, members map[incremental.RecordID]*mem
 		}
 	}
 	for id, weight := range c.Weights {
+		if id <= 0 {
+			if weight == j.told[id] || id == 0 && (weight.Share <= 0 || weight.Share > 2) {
+				return fmt.Errorf("weight %v of group %d after %v", weight, id, j.told[id])
+			}
+			if j.told[id] = weight; id < 0 && weight == (lineage.Weight{}) {
+				delete(j.told, id)
+			}
+			continue
+		}
 		class, known := j.classes[id]
 		if !known || class.rows == 0 {
 			return fmt.Errorf("class %d has a weight and is not there", id)
 		}
-		if weight <= 0 || weight > 1 || weight == class.weight {
+		if weight.Share <= 0 || weight.Share > 1 || weight == class.weight {
 			return fmt.Errorf("class %d has weight %v after %v", id, weight, class.weight)
 		}
 		class.weight = weight
@@ -159,14 +170,21 @@ func (r *shownRow) course() string {
 
 // stored is what a lineage is loaded from.
 func (j *journal) stored(members map[incremental.RecordID]*member, record func(*member) lineage.Record) (
-	rows []lineage.StoredRow, weights map[incremental.ClassID]float64, records []lineage.StoredRecord,
+	rows []lineage.StoredRow, weights map[incremental.ClassID]lineage.Weight, records []lineage.StoredRecord,
 ) {
-	weights = map[incremental.ClassID]float64{}
+	weights = map[incremental.ClassID]lineage.Weight{}
+	asStored := func(id incremental.ClassID, w lineage.Weight) {
+		w.Share = float64(float32(w.Share)) // as PostgreSQL's real keeps it
+		weights[id] = w
+	}
+	for id, w := range j.told {
+		asStored(id, w)
+	}
 	for _, id := range slices.Sorted(maps.Keys(j.rows)) {
 		r := j.rows[id]
 		rows = append(rows, lineage.StoredRow{ID: id, Class: r.class, Person: r.person, Sensitive: r.values.Sensitive, Sealed: r.sealed})
-		if w := j.classes[r.class].weight; w != 1 {
-			weights[r.class] = float64(float32(w)) // as PostgreSQL's real keeps it
+		if w := j.classes[r.class].weight; w.Share != 1 {
+			asStored(r.class, w)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(members)) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -107,8 +108,12 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		},
 		log: changeLog{changes: newChanges()},
 	}
+	crowd := o.Crowd
+	if o.Subjects { // who may have rows in several classes
+		crowd = 0
+	}
 	l.released = released{
-		records: &l.records, rules: &l.rules, log: &l.log, seed: o.Seed, nextClass: max(1, o.FirstClass), nextRow: 1,
+		tally: tally.New(constraints.K(), crowd), records: &l.records, rules: &l.rules, log: &l.log, seed: o.Seed, nextClass: max(1, o.FirstClass), nextRow: 1,
 	}
 	l.backlog = backlog{records: &l.records, subjects: o.Subjects, bySubject: map[uint32]int{}}
 	l.divider = divider{records: &l.records, rules: &l.rules, method: method, options: &l.options}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
 // StoredRow is a published row as a store keeps it.
@@ -29,10 +29,10 @@ type StoredRecord struct {
 }
 
 // Load takes over what a store holds. It is meant for the start: the lineage is
-// empty, and what is loaded counts as published. Weights are those published for
-// classes; 1 where a class is not among them. The error says what does not fit
+// empty, and what is loaded counts as published. Weights are those of [Changes]; 1 where
+// a class, or the table, is not among them. The error says what does not fit
 // together; the lineage must not be used then.
-func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64, records []StoredRecord) error {
+func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]Weight, records []StoredRecord) error {
 	loading, err := l.BeginLoading(len(records))
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (d *Loading) Record(r StoredRecord) error {
 // End finds the rows of all records, and takes over the weights of classes. Rows may have been
 // numbered apart from the records: of each sensitive attribute, codes has the number that
 // the records have for each of the rows'; nil where these are the same.
-func (d *Loading) End(weights map[incremental.ClassID]float64, codes [][]uint32) error {
+func (d *Loading) End(weights map[incremental.ClassID]Weight, codes [][]uint32) error {
 	l := d.of
 	if d.shown >= 0 && l.rules.sensitive >= 0 && d.shown != l.rules.sensitive {
 		return fmt.Errorf("rows have %d sensitive values, records %d", d.shown, l.rules.sensitive)
@@ -286,19 +286,27 @@ func (d *Loading) enqueue() {
 }
 
 // recount finds out what of the classes that have lost something is published.
-func (l *Lineage) recount(weights map[incremental.ClassID]float64) {
+func (l *Lineage) recount(weights map[incremental.ClassID]Weight) {
 	var less []*class
 	for _, c := range l.released.classes.list {
+		w, published := weights[c.id]
+		if !published {
+			w.Share = 1
+		}
+		c.tallied = l.released.tally.Load(int64(c.id), len(c.rows), l.released.ghostsOf(c), w.tallied())
 		if l.released.ghosts += c.ghosts; c.ghosts+c.stale > 0 {
 			less = append(less, c)
 		}
 	}
+	groups := make(map[int64]tally.Weight)
+	for id, w := range weights {
+		if id <= 0 {
+			groups[int64(id)] = w.tallied()
+		}
+	}
+	l.released.tally.LoadGroups(groups)
 	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range less {
-		if weight, published := weights[c.id]; published {
-			c.discounted = int(math.Round((1 - weight) * float64(len(c.rows))))
-			c.discountedPersons, c.atMost = c.discounted, l.rules.subjects
-		}
 		l.released.disturb(c)
 	}
 }

@@ -2,6 +2,7 @@ package lineage_test
 
 import (
 	"fmt"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"math"
 	"slices"
 
@@ -105,7 +106,7 @@ func (o *observer) checkVersion(created, touched []incremental.ClassID) error {
 			return fmt.Errorf("class %d: %w", id, err)
 		}
 	}
-	return nil
+	return o.checkTable()
 }
 
 // checkWeight: what a weight tells of is k persons' rows at least, and never more than
@@ -119,9 +120,8 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 	if err := o.check(rows); err != nil {
 		return err
 	}
-	missing := (1 - class.weight) * float64(len(rows))
-	told := int(math.Round(missing))
-	if math.Abs(missing-float64(told)) > 1e-3 {
+	told := class.weight.Ghosts
+	if most := float64(len(rows)-told) / float64(len(rows)); class.weight.Share > most+1e-6 || class.weight.Share <= 0 {
 		return fmt.Errorf("weight %v of %d rows", class.weight, len(rows))
 	}
 	ghosts, persons := 0, map[uint32]bool{}
@@ -148,9 +148,33 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 	case told < before.rows:
 		return fmt.Errorf("the weight tells of %d ghosts after %d", told, before.rows)
 	}
-	// A lineage that was loaded cannot know of how many persons a weight tells.
-	if o.source.Persons == 0 && told < ghosts && len(persons) >= o.told[id].persons+o.constraints.K() {
+	if told < ghosts && len(persons) >= o.told[id].persons+o.constraints.K() {
 		return fmt.Errorf("the weight tells of %d ghosts, there are %d of %d persons", told, ghosts, len(persons))
+	}
+	return nil
+}
+
+// checkTable: where every record is a person, weights add up to the number of records that are published
+// but for k, and otherwise the table has none of its own.
+func (o *observer) checkTable() error {
+	factor := o.journal.told[0].Share
+	if o.source.Persons > 0 {
+		if len(o.journal.told) > 1 || factor != 1 {
+			return fmt.Errorf("persons may have several rows, and of groups and the table %v is told", o.journal.told)
+		}
+		return nil
+	}
+	weighed, present := 0.0, 0
+	for _, class := range o.journal.classes {
+		for _, r := range class.present() {
+			weighed += lineage.Rated(class.weight.Share, factor)
+			if !r.member.deleted {
+				present++
+			}
+		}
+	}
+	if off := math.Abs(weighed - float64(present)); off > float64(o.constraints.K())+1e-3*float64(present) {
+		return fmt.Errorf("weights add up to %.1f, and %d records are published", weighed, present)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
 // class is a published equivalence class. It only ever loses rows.
@@ -21,11 +22,8 @@ type class struct {
 	// sealed means that counted values of its records were others when they were
 	// published before: it is not cut, as a part might have had too few of those.
 	sealed bool
-	// discounted is how many ghosts the published weight leaves out, and
-	// discountedPersons how many persons' they are; that many at most (atMost) where the
-	// class was loaded.
-	discounted, discountedPersons int
-	atMost                        bool
+	// tallied is what is told of its ghosts.
+	tallied *tally.Item
 }
 
 // row is a published row, and whose it is.
@@ -41,11 +39,6 @@ const nobody = -1
 func isGhost(r row) bool { return r.slot <= nobody }
 func isAny(row) bool     { return true }
 
-// weight is the share of the rows that stand for somebody, as far as readers may know.
-func (c *class) weight() float64 {
-	return float64(len(c.rows)-c.discounted) / float64(len(c.rows))
-}
-
 // released is all that is published: classes and their rows.
 type released struct {
 	records *records
@@ -54,6 +47,7 @@ type released struct {
 	seed    uint64
 
 	classes    classes
+	tally      *tally.Tally
 	returnable ghosts // ghosts to whose rows a record may come back
 	nextClass  incremental.ClassID
 	nextRow    RowID
@@ -97,6 +91,7 @@ func (p *released) found(members []int32, sealed bool) {
 		p.log.touch(slot)
 	}
 	p.rows += len(c.rows)
+	c.tallied = p.tally.Add(int64(c.id), len(c.rows))
 }
 
 func (p *released) newRow(c *class, r row) NewRow {
@@ -121,7 +116,7 @@ func (p *released) move(r row, place int32) {
 
 // remove takes rows away from a class and returns them, as a class that is nowhere.
 func (p *released) remove(c *class, part func(row) bool) *class {
-	removed, before := &class{sealed: c.sealed}, c.weight()
+	removed := &class{sealed: c.sealed}
 	kept, codes := c.rows[:0], c.codes[:0]
 	for place, r := range c.rows {
 		shown := p.rules.shown(c, place)
@@ -135,6 +130,7 @@ func (p *released) remove(c *class, part func(row) bool) *class {
 		if isGhost(r) {
 			p.ghosts--
 			c.ghosts--
+			removed.ghosts++
 			p.forget(r)
 		} else {
 			c.stale--
@@ -143,12 +139,7 @@ func (p *released) remove(c *class, part func(row) bool) *class {
 	p.rows -= len(removed.rows)
 	clear(c.codes[len(codes):])
 	c.rows, c.codes = kept, codes
-	if c.discounted > c.ghosts { // the others have vanished, or have come back
-		p.discount(c, p.rules.persons(c, isGhost))
-	}
-	if len(kept) > 0 && c.weight() != before {
-		p.log.changes.Weights[c.id] = c.weight()
-	}
+	p.tally.Vanish(c.tallied, len(removed.rows), p.ghostsOf(removed), p.ghostsOf(c))
 	return removed
 }
 
@@ -185,30 +176,30 @@ func (p *released) clear() {
 	}
 }
 
-// updateWeight has the published weight of a class leave out its ghosts, if those that it
-// does not leave out yet are k persons' or more, or if as many of those that it does have
-// come back.
-func (p *released) updateWeight(c *class) {
-	if k := p.rules.k; c.ghosts < c.discountedPersons+k && c.discounted < c.ghosts+k { // persons have a row each at least
+// tell has what is told of the ghosts of a class follow what there is.
+func (p *released) tell(c *class) {
+	told, k := c.tallied.Weight().Told, p.rules.k
+	if p.rules.subjects && c.ghosts < told.Persons+k && told.Rows < c.ghosts+k { // persons have a row each at least
 		return
 	}
-	persons := p.rules.persons(c, isGhost)
-	gone := persons >= c.discountedPersons+p.rules.k
-	back := !c.atMost && c.discountedPersons >= persons+p.rules.k || c.ghosts == 0
-	if !gone && !back {
-		return
-	}
-	if before := c.discounted; p.discount(c, persons) != before {
-		p.log.changes.Weights[c.id] = c.weight()
-	}
+	p.tally.Set(c.tallied, p.ghostsOf(c))
 }
 
-// discount has a class's weight leave out its ghosts, which are so many persons', or none
-// where these are fewer than k; it returns the number of ghosts left out.
-func (p *released) discount(c *class, persons int) int {
-	c.discounted, c.discountedPersons, c.atMost = c.ghosts, persons, false
-	if persons < p.rules.k {
-		c.discounted, c.discountedPersons = 0, 0
+// ghostsOf counts the ghosts of a class, and their persons.
+func (p *released) ghostsOf(c *class) tally.Count {
+	if !p.rules.subjects {
+		return tally.Count{Rows: c.ghosts, Persons: c.ghosts}
 	}
-	return c.discounted
+	return tally.Count{Rows: c.ghosts, Persons: p.rules.persons(c, isGhost)}
+}
+
+// weigh notes the weights that have changed.
+func (p *released) weigh(changes *Changes) {
+	weights := p.tally.Settle()
+	for _, item := range weights.Items {
+		changes.Weights[incremental.ClassID(item.Class())] = newWeight(item.Weight())
+	}
+	for number, w := range weights.Groups {
+		changes.Weights[incremental.ClassID(number)] = newWeight(w)
+	}
 }

@@ -42,7 +42,9 @@ func (m *model) publish() {
 	m.must(m.journal.apply(changes, m.members))
 	touched := maps.Clone(m.disturbed)
 	for id := range changes.Weights {
-		touched[id] = true
+		if id > 0 { // of a class
+			touched[id] = true
+		}
 	}
 	m.must(m.reader.checkVersion(slices.Sorted(maps.Keys(changes.Classes)), sortedClasses(touched)))
 	m.must(m.follow(changes))
