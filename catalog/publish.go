@@ -94,11 +94,9 @@ func (c PublishedColumn) Generalized() bool {
 	return c.Part == Representative || c.Part == Range || c.Part == Label
 }
 
-// WeighsApart reports whether weights are stored apart from rows, by cells: that of a table and window
-// of a class changes often, and is that of a thousand rows.
-func (p Publication) WeighsApart() bool {
-	return p.Membership != nil && p.Policy.Updates.Mode == Guarded
-}
+// WeighsApart reports whether weights are stored apart from rows, by classes or cells: a weight changes
+// often, and can be that of a thousand rows. So it is where updates are guarded.
+func (p Publication) WeighsApart() bool { return p.Policy.Updates.Mode == Guarded }
 
 // StoredColumns are the source columns that the private store keeps besides the
 // key: the quasi-identifiers, the columns published as they are and the subject,

@@ -18,7 +18,7 @@ const storeLayout = 5
 const packedLayout = 2
 
 // weighedLayout is raised likewise where only those of releases whose weights lie apart do.
-const weighedLayout = 1
+const weighedLayout = 2
 
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published

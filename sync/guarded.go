@@ -116,7 +116,6 @@ func (s *guarded) marks() []storeColumn {
 		{catalog.RowColumn, "bigint"},
 		{catalog.PersonColumn, "bigint"},
 		{catalog.SealedColumn, "boolean"},
-		{catalog.WeightColumn, "real"},
 	}
 }
 
@@ -224,7 +223,7 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 	}
 	columns := s.part.shown(classes, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
 	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
-		SELECT c0.class, c0.id, c0.person, c0.sealed, 1, %s
+		SELECT c0.class, c0.id, c0.person, c0.sealed, %s
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]%s) AS c0(%s)
 		JOIN %s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
@@ -233,15 +232,22 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 		append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed}, columns...)...)
 }
 
+// writeWeights notes the weights of classes, of groups of them and of the table, and forgets those of
+// classes that are gone.
 func (s *guarded) writeWeights(batch *statements) {
-	var classes []int64
-	var weights []float32
+	s.forgetWeights(batch)
+	var w weights
 	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {
-		classes, weights = append(classes, int64(id)), append(weights, float32(s.changes.Weights[id]))
+		of := s.changes.Weights[id]
+		w.add(int64(id), of.Share, of.Ghosts, of.Persons)
 	}
-	if len(classes) == 0 {
-		return
+	w.write(batch, s.t.release.weightTable(), s.part.column)
+}
+
+func (s *guarded) forgetWeights(batch *statements) {
+	from := slices.Compact(slices.Sorted(slices.Values(s.changes.GoneFrom)))
+	for chunk := range slices.Chunk(from, writeChunk) {
+		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS w WHERE w.%[2]s = ANY($1) AND NOT EXISTS (SELECT FROM %[3]s AS l WHERE l.%[2]s = w.%[2]s)",
+			s.t.release.weightTable(), s.part.column, s.t.release.releaseTable()), numbers(chunk))
 	}
-	batch.Queue(fmt.Sprintf("UPDATE %s AS l SET %s = u.weight FROM unnest($1::bigint[], $2::real[]) AS u(class, weight) WHERE l.%[3]s = u.class AND l.%[3]s = ANY($1)",
-		s.t.release.releaseTable(), catalog.WeightColumn, s.part.column), numbers(classes), weights)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 	}
 	l := &guardedLoading{
 		s: s, from: from, loading: loading, keys: s.t.keys.gather(from.records), progress: progress,
-		weights: make(map[incremental.ClassID]float64),
+		weights: make(map[incremental.ClassID]lineage.Weight),
 	}
 	for range s.t.layout.sensitive {
 		l.shown = append(l.shown, privacy.NewDictionary())
@@ -47,13 +46,19 @@ type guardedLoading struct {
 	loading  *lineage.Loading
 	keys     *keyGathering
 	shown    []*privacy.Dictionary           // of the rows' sensitive values, which come while the records' are numbered
-	weights  map[incremental.ClassID]float64 // of classes that have one
+	weights  map[incremental.ClassID]lineage.Weight
 	progress func(done int)
 }
 
-// readRows takes the published rows.
+// readRows takes the weights and the published rows.
 func (l *guardedLoading) readRows(ctx context.Context) error {
 	t := l.s.t
+	err := readWeights(ctx, l.from.first, t.release.weightTable(), l.s.part.column, func(class int64, share float64, ghosts, persons int) {
+		l.weights[incremental.ClassID(class)] = lineage.Weight{Share: share, Ghosts: ghosts, Persons: persons}
+	})
+	if err != nil {
+		return err
+	}
 	columns := columnNames(l.s.marks())
 	for _, i := range t.layout.sensitive {
 		columns = append(columns, catalog.QuoteIdentifier(t.layout.columns[i].Name))
@@ -67,16 +72,9 @@ func (l *guardedLoading) readRows(ctx context.Context) error {
 				return err
 			}
 		}
-		weight, err := strconv.ParseFloat(values[4].text, 64)
-		if err != nil {
-			return errCopyText
-		}
 		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t", Sensitive: sensitive}
 		for a, column := range t.layout.sensitive {
 			sensitive[a] = number(l.shown[a], t.layout.columns[column], values[marks+a])
-		}
-		if weight != 1 {
-			l.weights[r.Class] = weight
 		}
 		if err := l.loading.Row(r); err != nil {
 			return internal(err)

@@ -233,23 +233,15 @@ func (s *linkedGuarded) writeRows(to *statements, rows []newRow) {
 		append([]any{numbers(records), numbers(cells), own, of, classes, members, windows, parents, aliases}, columns...)...)
 }
 
-// writeWeights notes the weights of cells. A row whose cell has none counts for one.
+// writeWeights notes the weights of cells.
 func (s *linkedGuarded) writeWeights(to *statements) {
-	var cells, ghosts, persons []int64
-	var shares []float32
-	for _, w := range s.share.Weights {
-		for _, cell := range w.Cells {
-			cells, shares = append(cells, cell), append(shares, float32(w.Share))
-			ghosts, persons = append(ghosts, int64(w.Ghosts)), append(persons, int64(w.Persons))
+	var w weights
+	for _, of := range s.share.Weights {
+		for _, cell := range of.Cells {
+			w.add(cell, of.Share, of.Ghosts, of.Persons)
 		}
 	}
-	for len(cells) > 0 {
-		n := min(writeChunk, len(cells))
-		to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s, %[5]s) SELECT * FROM unnest($1::bigint[], $2::real[], $3::bigint[], $4::bigint[])
-			ON CONFLICT (%[2]s) DO UPDATE SET %[3]s = excluded.%[3]s, %[4]s = excluded.%[4]s, %[5]s = excluded.%[5]s`,
-			s.t.release.weightTable(), s.part.column, catalog.WeightColumn, catalog.DiscountedColumn, catalog.LeaversColumn), numbers(cells[:n]), shares[:n], numbers(ghosts[:n]), numbers(persons[:n]))
-		cells, shares, ghosts, persons = cells[n:], shares[n:], ghosts[n:], persons[n:]
-	}
+	w.write(to, s.t.release.weightTable(), s.part.column)
 }
 
 // writeDeparted queues which rows have come to stand for nobody, by the keys that they are found by,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -164,19 +163,9 @@ func (r *groupLoading) rows(ctx context.Context, s *linkedGuarded, keys map[incr
 
 // weighed takes the weights of cells.
 func (r *groupLoading) weighed(ctx context.Context, s *linkedGuarded) error {
-	columns := []string{s.part.column, catalog.DiscountedColumn, catalog.LeaversColumn, catalog.WeightColumn}
-	return copyOut(ctx, r.from.first, len(columns), func(values []value) error {
-		var n [3]int64
-		if err := numbersIn(n[:], values); err != nil {
-			return err
-		}
-		share, err := strconv.ParseFloat(values[3].text, 64)
-		if err != nil {
-			return errCopyText
-		}
-		r.weights = append(r.weights, people.Weight{Cells: []int64{n[0]}, Share: share, Ghosts: int(n[1]), Persons: int(n[2])})
-		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), s.t.release.weightTable()))
+	return readWeights(ctx, r.from.first, s.t.release.weightTable(), s.part.column, func(cell int64, share float64, ghosts, persons int) {
+		r.weights = append(r.weights, people.Weight{Cells: []int64{cell}, Share: share, Ghosts: ghosts, Persons: persons})
+	})
 }
 
 // numbersIn reads numbers that are NULL where they are 0.

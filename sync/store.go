@@ -40,7 +40,8 @@ func (t *releaseState) weightTable() string  { return storeTable("cellweight", t
 // shownRelease is what the published view stands on.
 func (t *table) shownRelease() string {
 	if t.layout.publication.WeighsApart() {
-		return fmt.Sprintf("%s AS l LEFT JOIN %s AS w USING (%s)", t.release.releaseTable(), t.release.weightTable(), t.parts[0].column)
+		return fmt.Sprintf("%[1]s AS l LEFT JOIN %[2]s AS w USING (%[3]s) LEFT JOIN (SELECT %[4]s AS whole FROM %[2]s WHERE %[3]s = 0) AS a ON true",
+			t.release.releaseTable(), t.release.weightTable(), t.parts[0].column, catalog.WeightColumn)
 	}
 	return t.release.releaseTable()
 }

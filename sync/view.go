@@ -23,11 +23,14 @@ func (v publishedView) sql() string { return catalog.Published(v.publication.Pol
 func (v publishedView) shows() string {
 	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string {
 		if c.Part == catalog.Weight && v.publication.WeighsApart() {
-			return fmt.Sprintf("coalesce(%[1]s, 1) AS %[1]s", catalog.WeightColumn)
+			return weightSQL + " AS " + catalog.WeightColumn
 		}
 		return catalog.QuoteIdentifier(c.Name)
 	})
 }
+
+// weightSQL is lineage.Rated of the weight of a row's class and that of the table.
+const weightSQL = "(CASE WHEN whole > 1 THEN 1 - (2 - whole) * (1 - coalesce(" + catalog.WeightColumn + ", 1)) ELSE coalesce(" + catalog.WeightColumn + ", 1) * coalesce(whole, 1) END)::real"
 
 // shownList quotes and joins the published columns that come from the source.
 func (v publishedView) shownList() string {

@@ -135,7 +135,8 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 		return fmt.Errorf("the weight tells of %d ghosts, there are none", told)
 	}
 	before := o.told[id]
-	enough := len(persons) >= before.persons+o.constraints.K()
+	k := o.constraints.K()
+	enough := len(persons) >= before.persons+k || before.persons >= len(persons)+k
 	switch {
 	case told > before.rows && (told != ghosts || !enough):
 		return fmt.Errorf("the weight tells of %d ghosts after %d, there are %d of %d persons", told, before.rows, ghosts, len(persons))
@@ -147,6 +148,9 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 		o.told[id] = tale{told, len(persons)}
 	case told < before.rows:
 		return fmt.Errorf("the weight tells of %d ghosts after %d", told, before.rows)
+	}
+	if known, is := o.told[id]; is { // the same number of rows may have become other persons'
+		o.told[id] = tale{known.rows, class.weight.Persons}
 	}
 	if told < ghosts && len(persons) >= o.told[id].persons+o.constraints.K() {
 		return fmt.Errorf("the weight tells of %d ghosts, there are %d of %d persons", told, ghosts, len(persons))

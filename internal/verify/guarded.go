@@ -28,11 +28,11 @@ func (t *table) countGuarded() error {
 type guardedRelease struct{ relations *relations }
 
 // lives is a query for the classes: their numbers of rows, of ghosts, of stale rows and of
-// distinct weights, and one of the weights.
+// distinct weights, one of the weights, and how many rows that leaves out.
 func (g guardedRelease) lives() string {
 	return fmt.Sprintf("SELECT l.kproxy_class AS class, count(*) AS n, count(*) - count(o.kproxy_row) AS ghosts, count(*) FILTER (WHERE o.stale) AS stale,"+
-		" count(DISTINCT l.kproxy_weight) + max((l.kproxy_weight IS NULL)::int) AS weights, min(l.kproxy_weight)::float8 AS weight"+
-		" FROM %s l LEFT JOIN (SELECT kproxy_row, bool_or(kproxy_since IS NOT NULL) AS stale FROM %s GROUP BY 1) o USING (kproxy_row) WHERE l.kproxy_class IS NOT NULL GROUP BY 1", g.relations.release, g.relations.records)
+		" count(DISTINCT l.kproxy_weight) + max((l.kproxy_weight IS NULL)::int) AS weights, min(l.kproxy_weight)::float8 AS weight, max(l.kproxy_discounted) AS told"+
+		" FROM %s l LEFT JOIN (SELECT kproxy_row, bool_or(kproxy_since IS NOT NULL) AS stale FROM %s GROUP BY 1) o USING (kproxy_row) WHERE l.kproxy_class IS NOT NULL GROUP BY 1", g.relations.weighed(), g.relations.records)
 }
 
 // checkLineage compares the release with the private store row by row, and the
@@ -68,7 +68,8 @@ func (t *table) checkLineage() error {
 		// have come back, which are stale. The tolerance is the precision of real.
 		{"every class has one weight, which tells of no more ghosts than there are or have come back", fmt.Sprintf(
 			"SELECT 'class ' || class || ' of ' || n || ' rows with weight ' || coalesce(weight::text, 'none') || ', ' || ghosts || ' of them ghosts' FROM (%s) c"+
-				" WHERE weights > 1 OR (weight > 0 AND weight <= 1 AND weight >= (n - ghosts - stale)::float8 / n - 1e-6 AND (ghosts > 0 OR weight = 1)) IS NOT TRUE", of.lives())},
+				" WHERE weights > 1 OR (weight > 0 AND weight <= 1 AND weight <= (n - told)::float8 / n + 1e-6 AND told <= ghosts + stale AND (ghosts > 0 OR told = 0)) IS NOT TRUE", of.lives())},
+		{"every weight is that of a class", t.relations.everyWeightQuery()},
 		{"values published as they are are those of the record", of.unequalCopiesQuery()},
 		{"the published relation shows the release as it is", t.relations.sameRowsQuery()},
 		{"every hash of who has left leads to a row of nobody", of.departedQuery()},
@@ -77,12 +78,23 @@ func (t *table) checkLineage() error {
 	if t.relations.hasSubject() {
 		promises = append(promises, promise{"the persons of every class are told apart as they are", of.personsQuery()})
 	}
+	if !t.relations.hasSubject() {
+		promises = append(promises, promise{"weights add up to the rows that stand for somebody, but for k", of.totalQuery(t.k())})
+	}
 	for _, p := range promises {
 		if err := t.violations(p.name, p.query); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// totalQuery compares the sum of all weights with how many rows stand for somebody. The sum is rounded, in
+// proportion to the rows.
+func (g guardedRelease) totalQuery(k int) string {
+	return fmt.Sprintf("SELECT round(weighed::numeric, 1) || ' of ' || n || ' rows by their weights, ' || there || ' by their records'"+
+		" FROM (SELECT coalesce(sum(l.kproxy_weight::float8), 0) AS weighed, count(*) AS n, count(o.kproxy_row) AS there"+
+		" FROM %s l LEFT JOIN (SELECT DISTINCT kproxy_row FROM %s) o USING (kproxy_row)) s WHERE abs(weighed - there) > %d + n * 1e-5", g.relations.rated(), g.relations.records, k)
 }
 
 // paired are the records that are published as they are, as r, each with its row l.

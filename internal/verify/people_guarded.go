@@ -54,8 +54,7 @@ func (m *member) checkGuardedRows() error {
 				" GROUP BY l.kproxy_persons, l.kproxy_window, CASE WHEN l.kproxy_persons IS NULL THEN l.kproxy_class END"+
 				" HAVING count(DISTINCT (l.kproxy_weight, l.kproxy_discounted, l.kproxy_leavers)) <> 1 OR max(l.kproxy_discounted) > count(*) FILTER (WHERE o.stale IS NOT FALSE)"+
 				" OR abs(min(l.kproxy_weight) - (count(*) - max(l.kproxy_discounted))::float8 / count(*)) > 1e-6", m.relations.weighed(), records)},
-		promise{"every weight is that of a class", fmt.Sprintf(
-			"SELECT count(*) || ' weights' FROM %s w WHERE NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_class = w.kproxy_class) HAVING count(*) > 0", m.relations.weights, release)},
+		promise{"every weight is that of a class", m.relations.everyWeightQuery()},
 		promise{"every key of who has left leads to a row of nobody", fmt.Sprintf(
 			"SELECT count(*) || ' keys' FROM kproxy_store.departed d WHERE d.generation = %d AND (NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_row = d.row) OR EXISTS (SELECT FROM %s r WHERE r.kproxy_row = d.row)) HAVING count(*) > 0",
 			m.report.Generation, release, records)},

@@ -94,7 +94,7 @@ func (r *relations) marks() (marks, places []column) {
 	if !r.isGuarded() {
 		return marks, marks
 	}
-	return append(marks[:1:1], row, column{catalog.PersonColumn, "bigint"}, column{catalog.SealedColumn, "boolean"}, column{catalog.WeightColumn, "real"}),
+	return append(marks[:1:1], row, column{catalog.PersonColumn, "bigint"}, column{catalog.SealedColumn, "boolean"}),
 		append(marks[:1:1], row, column{catalog.ChangedColumn, "text"}, column{catalog.SinceColumn, "timestamp with time zone"}, column{catalog.ExpiredColumn, "boolean"})
 }
 
@@ -132,12 +132,24 @@ func (r *relations) repeatedQuery() string {
 }
 
 // weighed is the release with a weight in each row.
-func (r *relations) weighed() string {
+func (r *relations) weighed() string { return r.weighedBy("coalesce(w.kproxy_weight, 1)") }
+
+// rated is the release with the weight in each row that readers get: the table's changes those of classes.
+func (r *relations) rated() string {
+	return r.weighedBy("(CASE WHEN a.whole > 1 THEN 1 - (2 - a.whole) * (1 - coalesce(w.kproxy_weight, 1)) ELSE coalesce(w.kproxy_weight, 1) * coalesce(a.whole, 1) END)::real")
+}
+
+func (r *relations) weighedBy(weight string) string {
 	if !r.publication.WeighsApart() {
 		return r.release
 	}
-	return fmt.Sprintf("(SELECT s.*, coalesce(w.kproxy_weight, 1) AS kproxy_weight, coalesce(w.kproxy_discounted, 0) AS kproxy_discounted, coalesce(w.kproxy_leavers, 0) AS kproxy_leavers"+
-		" FROM %s s LEFT JOIN %s w ON w.kproxy_class = s.kproxy_class)", r.release, r.weights)
+	return fmt.Sprintf("(SELECT s.*, %s AS kproxy_weight, coalesce(w.kproxy_discounted, 0) AS kproxy_discounted, coalesce(w.kproxy_leavers, 0) AS kproxy_leavers"+
+		" FROM %s s LEFT JOIN %[3]s w ON w.kproxy_class = s.kproxy_class LEFT JOIN (SELECT kproxy_weight AS whole FROM %[3]s WHERE kproxy_class = 0) a ON true)", weight, r.release, r.weights)
+}
+
+// everyWeightQuery finds weights of nothing. Those of groups and of the table have numbers up to 0.
+func (r *relations) everyWeightQuery() string {
+	return fmt.Sprintf("SELECT count(*) || ' weights' FROM %s w WHERE w.kproxy_class > 0 AND NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_class = w.kproxy_class) HAVING count(*) > 0", r.weights, r.release)
 }
 
 func (r *relations) sameRowsQuery() string {
@@ -147,7 +159,7 @@ func (r *relations) sameRowsQuery() string {
 		released = append(released, quoted("l", c.Name))
 	}
 	constant := []string{"0"}
-	return difference(r.published+" p", r.weighed()+" l", append(constant, published...), append(constant, released...),
+	return difference(r.published+" p", r.rated()+" l", append(constant, published...), append(constant, released...),
 		"sum(abs(n)) || ' rows differ'")
 }
 

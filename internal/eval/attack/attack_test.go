@@ -149,7 +149,7 @@ func TestBrokenGuardedIsFound(t *testing.T) {
 	for _, gone := range []int{1, s.K[0] - 1} {
 		h := played(t, s, w, s.modes()[2])
 		v := h.views[len(h.views)-1]
-		h.begin(len(w.commits), w.steps+1)
+		h.begin(len(w.commits), w.steps+1, 1)
 		h.show(v.class, v.bounds, v.rows[gone:], v.members[gone:], 1)
 		if checkSets(s, w, h) == nil {
 			t.Errorf("that %d rows vanished singly was not found", gone)

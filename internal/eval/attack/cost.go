@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 )
 
 // Cost is what the protection takes from those who read honestly.
@@ -29,6 +31,9 @@ type Cost struct {
 	CountError      float64 `json:"count_error"`
 	RawCountError   float64 `json:"raw_count_error"`
 	FreshCountError float64 `json:"fresh_count_error"`
+	// TotalError is by how much the weights of all rows add up to another number than that of
+	// the published records that are still there, of which it is a share.
+	TotalError float64 `json:"total_error"`
 }
 
 // looks is how many times a run is measured.
@@ -52,12 +57,13 @@ func costs(w *world, p publisher, final *history) Cost {
 		}
 		views := h.at(number)
 		c.Loss += w.loss(views) / looks
-		weighted, raw := w.countErrors(views, last)
+		weighted, raw := w.countErrors(views, h.versions[number].table, last)
 		c.CountError += weighted / looks
 		c.RawCountError += raw / looks
+		c.TotalError += w.totalError(views, h.versions[number].table, h.versions[number].commit) / looks
 	}
 	c.FreshLoss = w.loss(final.views)
-	c.FreshCountError, _ = w.countErrors(final.views, len(w.commits))
+	c.FreshCountError, _ = w.countErrors(final.views, 1, len(w.commits))
 	return c
 }
 
@@ -123,7 +129,7 @@ func (w *world) share(v *view, attribute int) float64 {
 
 // countErrors counts the people in random ranges of the first attribute, as rows whose
 // values are spread evenly over what is published, by their weights and all alike.
-func (w *world) countErrors(views []*view, commit int) (weighted, raw float64) {
+func (w *world) countErrors(views []*view, table float64, commit int) (weighted, raw float64) {
 	const queries = 50
 	random := rand.New(rand.NewPCG(uint64(commit), 4))
 	domain, position := w.domain[0], w.attributes[0].Hierarchy.Position
@@ -146,12 +152,26 @@ func (w *world) countErrors(views []*view, commit int) (weighted, raw float64) {
 		for _, v := range views {
 			part := overlap(v.bounds[0], low, high, domain) * float64(len(v.rows))
 			unweighted += part
-			estimate += part * v.weight
+			estimate += part * lineage.Rated(v.weight, table)
 		}
 		weighted += math.Abs(estimate - truth)
 		raw += math.Abs(unweighted - truth)
 	}
 	return weighted / max(1, all), raw / max(1, all)
+}
+
+// totalError compares the sum of all weights with how many of the records behind the rows exist.
+func (w *world) totalError(views []*view, table float64, commit int) float64 {
+	weighed, present := 0.0, 0
+	for _, v := range views {
+		weighed += float64(len(v.rows)) * lineage.Rated(v.weight, table)
+		for _, e := range v.members {
+			if w.lives[e.record].alive(commit) {
+				present++
+			}
+		}
+	}
+	return math.Abs(weighed-float64(present)) / max(1, float64(present))
 }
 
 // overlap is the part of an extent of whole numbers that lies in a range.

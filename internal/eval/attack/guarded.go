@@ -29,6 +29,7 @@ type guarded struct {
 	classes map[incremental.ClassID]*guardedClass
 	rows    map[lineage.RowID]incremental.ClassID
 	seen    backlog
+	table   float64 // the weight of the table
 }
 
 type guardedClass struct {
@@ -49,7 +50,7 @@ func newGuarded(w *world, cs privacy.ConstraintSet, s Setup, k, crowd int) (*gua
 		options: lineage.Options{
 			Seed: s.Seed, Subjects: w.subjects, Crowd: crowd, Least: s.Least, Batch: s.Batch * crowd * k, Within: time.Duration(s.Within) * time.Hour,
 		},
-		classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{}, left: departed{},
+		classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{}, left: departed{}, table: 1,
 	}
 	var err error
 	p.lineage, err = p.another()
@@ -123,25 +124,30 @@ func (p *guarded) publish(ctx context.Context, commit, tick int) error {
 		delete(p.rows, id)
 		touched[class] = true
 	}
+	_, whole := changes.Weights[0]
 	for class, weight := range changes.Weights {
-		p.classes[class].weight = weight
-		touched[class] = true
+		switch {
+		case class > 0:
+			p.classes[class].weight = weight.Share
+			touched[class] = true
+		case class == 0:
+			p.table = weight.Share
+		}
 	}
-	p.show(touched, commit, tick)
+	if whole || len(touched) > 0 {
+		p.show(touched, commit, tick)
+	}
 	return nil
 }
 
-// show notes a version, if anything is different.
+// show notes a version, with the classes that are different.
 func (p *guarded) show(touched map[incremental.ClassID]bool, commit, tick int) {
-	if len(touched) == 0 {
-		return
-	}
 	var classes []incremental.ClassID
 	for class := range touched {
 		classes = append(classes, class)
 	}
 	slices.Sort(classes)
-	p.shown.begin(commit, tick)
+	p.shown.begin(commit, tick, p.table)
 	for _, class := range classes {
 		c := p.classes[class]
 		if len(c.rows) == 0 {

@@ -40,7 +40,10 @@ type view struct {
 }
 
 // version is one state of the publication that readers can fetch.
-type version struct{ commit, tick int }
+type version struct {
+	commit, tick int
+	table        float64 // what the table's weight makes of those of classes
+}
 
 // history is all that was ever published.
 type history struct {
@@ -59,8 +62,10 @@ func newHistory(w *world, fixed bool) *history {
 	return &history{attributes: w.attributes, same: w.same, fixed: fixed, current: map[int64]*view{}, shown: map[int32]int{}}
 }
 
-// begin opens a new version.
-func (h *history) begin(commit, tick int) { h.versions = append(h.versions, version{commit, tick}) }
+// begin opens a new version. The weight of the table is lineage.Rated's; 1 where there is none.
+func (h *history) begin(commit, tick int, table float64) {
+	h.versions = append(h.versions, version{commit, tick, table})
+}
 
 func (h *history) now() int { return len(h.versions) - 1 }
 

@@ -91,7 +91,7 @@ func (p *immediate) publish(ctx context.Context, commit, tick int) error {
 	if err != nil || len(changes.Retired)+len(changes.Rewrite) == 0 {
 		return err
 	}
-	p.shown.begin(commit, tick)
+	p.shown.begin(commit, tick, 1)
 	for _, class := range changes.Retired {
 		p.shown.retire(int64(class))
 	}
@@ -152,7 +152,7 @@ func publishRecords(ctx context.Context, w *world, cs privacy.ConstraintSet, see
 		return nil, err
 	}
 	h := newHistory(w, false)
-	h.begin(len(w.commits), w.steps)
+	h.begin(len(w.commits), w.steps, 1)
 	for i, class := range parts[0].Release.Classes {
 		var rows []row
 		var elements []element

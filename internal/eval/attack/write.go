@@ -70,6 +70,7 @@ var columns = []struct {
 	{"loss %", func(m Measurement) string { return percent(m.Cost.Loss) }},
 	{"afresh %", func(m Measurement) string { return percent(m.Cost.FreshLoss) }},
 	{"counts off %", func(m Measurement) string { return percent(m.Cost.CountError) }},
+	{"total off %", func(m Measurement) string { return percent(m.Cost.TotalError) }},
 	{"unweighted %", func(m Measurement) string { return percent(m.Cost.RawCountError) }},
 }
 
@@ -85,7 +86,8 @@ in sets that can be distinguished by comparing versions and violate the constrai
 waiting: ticks until a new record was published, mean and 95th percentile. ghosts, stale:
 rows of deleted records, rows with former values. loss: information lost; afresh: in a new
 release of the final records. counts off: error of counts over ranges, with and without
-the published weights.
+the published weights. total off: difference of the sum of the weights to the number of
+the published people who are still there.
 `
 
 // WriteText writes the table for a terminal.
