@@ -79,7 +79,7 @@ func (t *table) checkLineage() error {
 		promises = append(promises, promise{"the persons of every class are told apart as they are", of.personsQuery()})
 	}
 	if !t.relations.hasSubject() {
-		promises = append(promises, promise{"weights add up to the rows that stand for somebody, but for k", of.totalQuery(t.k())})
+		promises = append(promises, promise{"weights add up to the rows that stand for somebody, but for k", of.totalQuery(t.relations.publication.Policy.K())})
 	}
 	for _, p := range promises {
 		if err := t.violations(p.name, p.query); err != nil {
