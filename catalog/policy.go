@@ -59,15 +59,6 @@ type TablePolicy struct {
 	Columns []ColumnPolicy
 }
 
-// K is the least number of records, or persons, that are alike.
-func (t TablePolicy) K() int {
-	k := 0
-	for _, c := range t.Constraints {
-		k = max(k, c.K)
-	}
-	return k
-}
-
 // Column returns the policy of the named column.
 func (t TablePolicy) Column(name string) (ColumnPolicy, bool) {
 	for _, c := range t.Columns {

@@ -247,7 +247,7 @@ func (s *guarded) writeWeights(batch *statements) {
 func (s *guarded) forgetWeights(batch *statements) {
 	from := slices.Compact(slices.Sorted(slices.Values(s.changes.GoneFrom)))
 	for chunk := range slices.Chunk(from, writeChunk) {
-		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS w WHERE w.%[2]s = ANY($1) AND NOT EXISTS (SELECT FROM %[3]s AS l WHERE l.%[2]s = w.%[2]s)",
+		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS w WHERE w.%[2]s = ANY($1) AND NOT EXISTS (SELECT FROM %[3]s AS l WHERE l.%[2]s = w.%[2]s AND l.%[2]s = ANY($1))",
 			s.t.release.weightTable(), s.part.column, s.t.release.releaseTable()), numbers(chunk))
 	}
 }

@@ -107,7 +107,7 @@ func TestGuardedBegins(t *testing.T) {
 		if row == nil {
 			break
 		}
-		if id := row[0].(int64); given[id] || row[2] != false || row[3] != float32(1) {
+		if id := row[0].(int64); given[id] || row[2] != false || len(row) != 3 {
 			t.Errorf("record %d comes as %v", id, row)
 		}
 		given[row[0].(int64)] = true
@@ -176,10 +176,10 @@ func TestGuardedStoresThatDoNotFit(t *testing.T) {
 	}
 	null := `\N`
 	waits := record("1", null, null, "1700000000000000", null, "f")
-	const row = "5\t9\t0\tf\t1\n"
+	const row = "5\t9\t0\tf\n"
 	for name, test := range map[string]struct {
-		records, rows string
-		fits          bool
+		records, rows, weights string
+		fits                   bool
 	}{
 		"one that waits":              {records: waits, fits: true},
 		"one that was waited for":     {records: record("1", null, null, "1700000000000000", null, "t"), fits: true},
@@ -196,7 +196,9 @@ func TestGuardedStoresThatDoNotFit(t *testing.T) {
 		"a row without a class":       {records: waits, rows: strings.Replace(row, "5", "x", 1)},
 		"a row without a number":      {records: waits, rows: strings.Replace(row, "9", "x", 1)},
 		"a row of no person":          {records: waits, rows: strings.Replace(row, "0", "x", 1)},
-		"a row of no weight":          {records: waits, rows: strings.Replace(row, "\t1\n", "\tx\n", 1)},
+		"a weight":                    {records: waits, weights: "0\t7\t7\t0.5\n", fits: true},
+		"a weight that is none":       {records: waits, weights: "0\t7\t7\tx\n"},
+		"a weight of nothing":         {records: waits, weights: "x\t7\t7\t0.5\n"},
 		"a row that is there twice":   {records: waits, rows: row + row},
 		"a record in a row of nobody": {records: record("1", "5", "9", null, null, "f"), rows: strings.Replace(row, "9", "8", 1)},
 	} {
@@ -207,7 +209,7 @@ func TestGuardedStoresThatDoNotFit(t *testing.T) {
 			return all
 		}
 		of, _ := guardedTable(t, "")
-		m := newMemoryServer(t, answer{words: "extract(epoch FROM", rows: lines(test.records)}, answer{words: catalog.SealedColumn, rows: lines(test.rows)})
+		m := newMemoryServer(t, answer{words: "extract(epoch FROM", rows: lines(test.records)}, answer{words: catalog.SealedColumn, rows: lines(test.rows)}, answer{words: catalog.DiscountedColumn, rows: lines(test.weights)})
 		err := of.mode.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {})
 		if (err == nil) != test.fits || err != nil && transient(err) {
 			t.Errorf("%s: it is loaded: %v", name, err)

@@ -42,7 +42,7 @@ func (s *guarded) assignments() func() ([]any, error) {
 		}
 		r := rows[0]
 		rows = rows[1:]
-		return []any{int64(r.Record), int64(r.Person), r.Sealed, float32(1)}, nil
+		return []any{int64(r.Record), int64(r.Person), r.Sealed}, nil
 	}
 }
 

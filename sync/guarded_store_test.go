@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -20,8 +21,13 @@ import (
 type releasedRow struct {
 	class, person int64
 	sealed        bool
-	weight        float32
 	row           []value // of its record, when it was made
+}
+
+// storedWeight is that of a class, a group or the table.
+type storedWeight struct {
+	share           float32
+	ghosts, persons int64
 }
 
 // guardedMirror is the store of a guarded table beside its records: what the statements that it
@@ -30,6 +36,7 @@ type guardedMirror struct {
 	t        *testing.T
 	of       *table
 	rows     map[int64]releasedRow
+	weights  map[int64]storedWeight
 	departed map[string]string // class, row and what had changed, by hash
 	secret   []byte
 }
@@ -43,8 +50,14 @@ func (m *guardedMirror) follow(s *sent, records rowMirror) {
 			m.delete(q.arguments)
 		case strings.HasPrefix(q.sql, "INSERT INTO "+m.of.release.releaseTable()+" "):
 			m.insert(q.arguments, records)
-		case strings.HasPrefix(q.sql, "UPDATE "+m.of.release.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "INSERT INTO "+m.of.release.weightTable()+" "):
 			m.weigh(q.arguments)
+		case strings.HasPrefix(q.sql, "DELETE FROM "+m.of.release.weightTable()+" AS w"):
+			m.forget(numbersOf(m.t, q.arguments[0]))
+		case strings.HasPrefix(q.sql, "DELETE FROM "+m.of.release.weightTable()+" "):
+			for _, number := range q.arguments[0].([]int64) {
+				delete(m.weights, number)
+			}
 		case strings.HasPrefix(q.sql, "UPDATE kproxy_store.generation SET hash_key"):
 			m.secret = q.arguments[3].([]byte)
 		case strings.HasPrefix(q.sql, "DELETE FROM kproxy_store.departed"):
@@ -104,7 +117,7 @@ func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 			m.t.Errorf("row %d is inserted twice", numbers[i])
 		}
 		row := records.known(m.t, incremental.RecordID(id)).row
-		m.rows[numbers[i]] = releasedRow{classes[i], persons[i], sealed[i], 1, slices.Clone(row)}
+		m.rows[numbers[i]] = releasedRow{classes[i], persons[i], sealed[i], slices.Clone(row)}
 		for at, c := range p.generalized {
 			var lower, upper int
 			text := columns[at][i].text
@@ -119,17 +132,20 @@ func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 }
 
 func (m *guardedMirror) weigh(arguments []any) {
-	weights := arguments[1].([]float32)
-	classes := numbersOf(m.t, arguments[0])
-	if len(classes) == 0 || len(classes) != len(weights) {
-		m.t.Errorf("%d classes have %d weights", len(classes), len(weights))
+	numbers, shares, ghosts, persons := arguments[0].([]int64), arguments[1].([]float32), arguments[2].([]int64), arguments[3].([]int64)
+	if len(numbers) == 0 || len(numbers) != len(shares) || len(numbers) != len(ghosts) || len(numbers) != len(persons) {
+		m.t.Errorf("%d classes have %d weights of %d ghosts and %d persons", len(numbers), len(shares), len(ghosts), len(persons))
 	}
-	for i, class := range classes {
-		for id, row := range m.rows {
-			if row.class == class {
-				row.weight = weights[i]
-				m.rows[id] = row
-			}
+	for i, number := range numbers {
+		m.weights[number] = storedWeight{shares[i], ghosts[i], persons[i]}
+	}
+}
+
+// forget has the weights of classes go of which no row is left.
+func (m *guardedMirror) forget(classes []int64) {
+	for _, class := range classes {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(m.rows)), func(r releasedRow) bool { return r.class == class }) {
+			delete(m.weights, class)
 		}
 	}
 }
@@ -170,12 +186,28 @@ func (m *guardedMirror) compare(records rowMirror) {
 		}
 		shares[row.class] = of
 	}
-	for _, row := range m.rows {
+	sum, k := 0.0, m.of.layout.constraints.K()
+	for class, of := range shares {
+		w, there := m.weights[class]
+		if !there {
+			w.share = 1
+		}
+		table, whole := m.weights[0]
+		if !whole {
+			table.share = 1
+		}
+		sum += float64(of[0]) * lineage.Rated(float64(w.share), float64(table.share))
 		// Readers know of ghosts as soon as they are k more, and no longer when they are k fewer.
-		of := shares[row.class]
-		told := math.Round((1 - float64(row.weight)) * float64(of[0]))
-		if ghosts := of[0] - of[1]; m.of.layout.subject < 0 && math.Abs(told-float64(ghosts)) >= float64(m.of.layout.constraints.K()) {
-			m.t.Errorf("of %d rows of class %d, %d stand for somebody, and the weight is %v", of[0], row.class, of[1], row.weight)
+		if ghosts := of[0] - of[1]; m.of.layout.subject < 0 && (int(w.ghosts)-ghosts >= k || ghosts-int(w.ghosts) >= k) {
+			m.t.Errorf("of %d rows of class %d, %d stand for somebody, and the weight is %v", of[0], class, of[1], w)
+		}
+	}
+	if m.of.layout.subject < 0 && math.Abs(sum-float64(len(published))) > float64(k)+1e-4*float64(len(m.rows)) {
+		m.t.Errorf("weights add up to %.1f of %d rows, of which %d stand for somebody", sum, len(m.rows), len(published))
+	}
+	for number := range m.weights {
+		if _, there := shares[number]; number > 0 && !there {
+			m.t.Errorf("class %d has a weight and no rows", number)
 		}
 	}
 	withheld := 0
@@ -188,8 +220,8 @@ func (m *guardedMirror) compare(records rowMirror) {
 	}
 }
 
-// lines are what the store sends of it: records, release, and who has left.
-func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
+// lines are what the store sends of it: records, release, who has left, and weights.
+func (m *guardedMirror) lines(records rowMirror) (all [4][][]any) {
 	add := func(at int, fields ...value) {
 		var text []byte
 		for i, v := range fields {
@@ -221,7 +253,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
 		r := m.rows[id]
-		fields := []value{{text: fmt.Sprint(r.class)}, {text: fmt.Sprint(id)}, {text: fmt.Sprint(r.person)}, {text: fmt.Sprint(r.sealed)[:1]}, {text: fmt.Sprint(r.weight)}}
+		fields := []value{{text: fmt.Sprint(r.class)}, {text: fmt.Sprint(id)}, {text: fmt.Sprint(r.person)}, {text: fmt.Sprint(r.sealed)[:1]}}
 		for _, c := range m.of.layout.sensitive {
 			fields = append(fields, r.row[c])
 		}
@@ -238,6 +270,10 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 		}
 		add(2, fields...)
 	}
+	for _, number := range slices.Sorted(maps.Keys(m.weights)) {
+		w := m.weights[number]
+		add(3, value{text: fmt.Sprint(number)}, value{text: fmt.Sprint(w.ghosts)}, value{text: fmt.Sprint(w.persons)}, value{text: fmt.Sprint(w.share)})
+	}
 	return all
 }
 
@@ -246,7 +282,7 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 	m.t.Helper()
 	lines := m.lines(records)
 	server := newMemoryServer(m.t,
-		answer{words: "kproxy_store.departed", rows: lines[2]}, answer{words: "extract(epoch FROM", rows: lines[0]}, answer{words: catalog.SealedColumn, rows: lines[1]})
+		answer{words: "kproxy_store.departed", rows: lines[2]}, answer{words: "extract(epoch FROM", rows: lines[0]}, answer{words: catalog.SealedColumn, rows: lines[1]}, answer{words: catalog.DiscountedColumn, rows: lines[3]})
 	conn := server.session().store.conn.PgConn()
 	loaded := memoryTable(m.t, policy)
 	loaded.now = m.of.now
@@ -275,10 +311,8 @@ func (seen *guardedSeen) note(m *guardedMirror) {
 	seen.ghosts += status.Ghosts
 	seen.departed += len(m.departed)
 	seen.returned += status.Returned
+	seen.weights += len(m.weights)
 	for _, row := range m.rows {
-		if row.weight != 1 {
-			seen.weights++
-		}
 		if row.sealed {
 			seen.sealed++
 		}
@@ -300,7 +334,7 @@ func TestGuardedIsLoadedAsItWas(t *testing.T) {
 		c := newMemoryCase(t, policy, 3)
 		at := time.UnixMicro(1_700_000_000_123_456)
 		c.of.now = func() time.Time { return at }
-		m := &guardedMirror{t: t, of: c.of, rows: map[int64]releasedRow{}, departed: map[string]string{}}
+		m := &guardedMirror{t: t, of: c.of, rows: map[int64]releasedRow{}, weights: map[int64]storedWeight{}, departed: map[string]string{}}
 		for step := range 40 {
 			if step%16 == 0 {
 				c.transaction(80)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -79,7 +80,7 @@ func (t *table) checkLineage() error {
 		promises = append(promises, promise{"the persons of every class are told apart as they are", of.personsQuery()})
 	}
 	if !t.relations.hasSubject() {
-		promises = append(promises, promise{"weights add up to the rows that stand for somebody, but for k", of.totalQuery(t.relations.publication.Policy.K())})
+		promises = append(promises, promise{"weights add up to the rows that stand for somebody, but for k", of.totalQuery(t.steps())})
 	}
 	for _, p := range promises {
 		if err := t.violations(p.name, p.query); err != nil {
@@ -87,6 +88,18 @@ func (t *table) checkLineage() error {
 		}
 	}
 	return nil
+}
+
+// steps is how many persons the smallest class can have, and so the most of whom weights tell nothing.
+func (t *table) steps() int {
+	least := 1
+	for _, c := range t.relations.publication.Policy.Constraints {
+		least = max(least, c.K, int(math.Ceil(c.L)))
+		if c.Alpha > 0 {
+			least = max(least, int(math.Ceil(1/c.Alpha)))
+		}
+	}
+	return least
 }
 
 // totalQuery compares the sum of all weights with how many rows stand for somebody. The sum is rounded, in
