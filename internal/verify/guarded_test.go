@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,13 +27,20 @@ CREATE TABLE kproxy_store.records_3 AS SELECT n::bigint AS kproxy_record, CASE W
   n AS id, 'p' || (n + 1) / 2 AS person, 20 + n AS age, date '1990-01-01' + n AS born, '69' || (n - 1) / 6 || n AS zip, 'D' || (n + 1) / 2 % 3 AS diagnosis, 'n' || n AS note
 FROM generate_series(1, 28) n;
 CREATE TABLE kproxy_store.release_3 AS SELECT r.kproxy_class, r.kproxy_row, ((r.id - 1) % 6 / 2)::bigint AS kproxy_person,
-  r.kproxy_class = 4 AS kproxy_sealed, CASE WHEN r.kproxy_class = 3 THEN 0.5 ELSE 1 END::real AS kproxy_weight,
+  r.kproxy_class = 4 AS kproxy_sealed,
   c.age, c.age_range, c.born, '69' || r.kproxy_class - 1 || '*' AS zip, r.diagnosis, r.note
 FROM kproxy_store.records_3 r JOIN (SELECT kproxy_class, (min(age) + max(age)) / 2 AS age, int4range(min(age), max(age), '[]') AS age_range, min(born) + 2 AS born
   FROM kproxy_store.records_3 GROUP BY 1) c USING (kproxy_class);
 DELETE FROM kproxy_store.records_3 WHERE id IN (5, 6, 13, 15, 17);
 UPDATE kproxy_store.records_3 SET kproxy_since = '2024-05-01 12:00Z', kproxy_changed = '1', person = 'p1', age = 99, born = NULL, zip = '70', diagnosis = 'D9', note = NULL WHERE id = 8;
-CREATE VIEW kproxy_release_public.stays AS SELECT age, age_range, born, zip, diagnosis, note, kproxy_class, kproxy_weight FROM kproxy_store.release_3;`
+CREATE TABLE kproxy_store.cellweight_3 (kproxy_class bigint PRIMARY KEY, kproxy_weight real NOT NULL, kproxy_discounted bigint NOT NULL, kproxy_leavers bigint NOT NULL);
+INSERT INTO kproxy_store.cellweight_3 VALUES (3, 0.5, 3, 3);
+CREATE VIEW kproxy_release_public.stays AS SELECT age, age_range, born, zip, diagnosis, note, kproxy_class, ` + ratedWeight + ` FROM ` + weighedRelease + `;`
+
+const (
+	ratedWeight    = "(coalesce(w.kproxy_weight, 1) * coalesce(a.whole, 1))::real AS kproxy_weight"
+	weighedRelease = "kproxy_store.release_3 LEFT JOIN kproxy_store.cellweight_3 w USING (kproxy_class) LEFT JOIN (SELECT kproxy_weight AS whole FROM kproxy_store.cellweight_3 WHERE kproxy_class = 0) a ON true"
+)
 
 var staysPolicy = catalog.TablePolicy{
 	Table: catalog.Name{Schema: "public", Relation: "stays"}, Method: "rounded-partition", Subject: "person",
@@ -76,7 +84,7 @@ func TestHonestLineagePasses(t *testing.T) {
 			t.Errorf("text:\n%s", text)
 		}
 	}
-	execute(t, conn, "TRUNCATE kproxy_store.records_3, kproxy_store.release_3, kproxy_store.departed; UPDATE kproxy_store.generation SET waiting = 0, stale = 0, ghosts = 0, expired = 0")
+	execute(t, conn, "TRUNCATE kproxy_store.records_3, kproxy_store.release_3, kproxy_store.cellweight_3, kproxy_store.departed; UPDATE kproxy_store.generation SET waiting = 0, stale = 0, ghosts = 0, expired = 0")
 	if report := run(t, conn, []catalog.Publication{bySubject}); !report.Passed() || report[0].Classes != 0 {
 		t.Errorf("an empty one:\n%s", rendered(t, report))
 	}
@@ -85,7 +93,7 @@ func TestHonestLineagePasses(t *testing.T) {
 // The names of promises that several plants break.
 const (
 	hasRow    = "every published record has a row of its class"
-	weighs    = "every class has one weight, which tells of no more ghosts than there are or have come back"
+	weighs    = "weights tell of no more ghosts than there are or have come back"
 	ownNumber = "every row has a number of its own, and a class"
 	fresh     = "the store tells how fresh the release is"
 	sealed    = "every class is sealed as a whole or not at all"
@@ -98,6 +106,8 @@ const (
 	threeAll  = "3-anonymity"
 	diverse   = "distinct 3-diversity of diagnosis"
 )
+
+const weight = "INSERT INTO kproxy_store.cellweight_3 VALUES "
 
 const view = "CREATE OR REPLACE VIEW kproxy_release_public.stays AS SELECT "
 
@@ -121,13 +131,16 @@ var lineagePlants = []struct {
 	{"a row without a number", "UPDATE kproxy_store.release_3 SET kproxy_row = NULL WHERE kproxy_row = 105", []string{ownNumber}},
 	{"a row without a class", "UPDATE kproxy_store.release_3 SET kproxy_class = NULL WHERE kproxy_row = 105", []string{twoOver, threeOver, diverse, threeAll, ownNumber, fresh}},
 	{"an expired record in a class", "UPDATE kproxy_store.records_3 SET kproxy_expired = true WHERE id = 24", []string{"no withheld record is published"}},
-	{"a weight too low", "UPDATE kproxy_store.release_3 SET kproxy_weight = 0.6 WHERE kproxy_class = 1", []string{weighs}},
-	{"a weight that tells of all", "UPDATE kproxy_store.release_3 SET kproxy_weight = 4 / 6.0 WHERE kproxy_class = 1", nil},
-	{"a weight above 1", "UPDATE kproxy_store.release_3 SET kproxy_weight = 1.5 WHERE kproxy_class = 4", []string{weighs}},
-	{"no weight", "UPDATE kproxy_store.release_3 SET kproxy_weight = 0 WHERE kproxy_class = 4; DELETE FROM kproxy_store.records_3 WHERE kproxy_class = 4; UPDATE kproxy_store.generation SET ghosts = 11", []string{weighs}},
-	{"not a number", "UPDATE kproxy_store.release_3 SET kproxy_weight = 'NaN' WHERE kproxy_class = 4", []string{weighs}},
-	{"an unknown weight", "UPDATE kproxy_store.release_3 SET kproxy_weight = NULL WHERE kproxy_row = 124", []string{weighs}},
-	{"two weights", "UPDATE kproxy_store.release_3 SET kproxy_weight = 0.75 WHERE kproxy_row = 113", []string{weighs}},
+	{"a weight too low", weight + "(1, 0.6, 0, 0)", []string{weighs}},
+	{"a weight too high", weight + "(1, 0.9, 2, 1)", []string{weighs}},
+	{"a weight that tells of all", weight + "(1, 4 / 6.0, 2, 1)", nil},
+	{"a weight that tells of more", weight + "(1, 0.5, 3, 2)", []string{weighs}},
+	{"a weight of nobody's leaving", weight + "(4, 5 / 6.0, 1, 1)", []string{weighs}},
+	{"a weight above 1", weight + "(4, 1.5, 0, 0)", []string{weighs}},
+	{"no weight", weight + "(4, 0, 0, 0); DELETE FROM kproxy_store.records_3 WHERE kproxy_class = 4; UPDATE kproxy_store.generation SET ghosts = 11", []string{weighs}},
+	{"not a number", weight + "(4, 'NaN', 0, 0)", []string{weighs}},
+	{"a weight of nothing", weight + "(9, 0.5, 3, 3)", []string{"every weight is that of a class"}},
+	{"the weight of the table", weight + "(0, 0.9, 3, 3)", nil},
 	{"two generalizations", "UPDATE kproxy_store.release_3 SET zip = '*' WHERE kproxy_row = 124", []string{"every class has one generalization"}},
 	{"another copied value", "UPDATE kproxy_store.release_3 SET note = 'n23' WHERE kproxy_row = 124", []string{ofRecord}},
 	{"swapped values", "UPDATE kproxy_store.release_3 SET note = CASE kproxy_row WHEN 123 THEN 'n24' ELSE 'n23' END WHERE kproxy_row IN (123, 124)", []string{ofRecord}},
@@ -151,9 +164,9 @@ var lineagePlants = []struct {
 	{"two hashes", "INSERT INTO kproxy_store.departed VALUES (3, '\\x02', 3, 115, '')", nil},
 	{"more waiting than told", "UPDATE kproxy_store.generation SET waiting = 2, expired = 2", []string{fresh}},
 	{"fewer ghosts than told", "DELETE FROM kproxy_store.release_3 WHERE kproxy_row = 105", []string{fresh}},
-	{"a view of other rows", view + "age, age_range, born, zip, diagnosis, note, kproxy_class, kproxy_weight FROM kproxy_store.release_3 WHERE note <> 'n24'", []string{"the published relation shows the release as it is"}},
+	{"a view of other rows", view + "age, age_range, born, zip, diagnosis, note, kproxy_class, " + ratedWeight + " FROM " + weighedRelease + " WHERE note <> 'n24'", []string{"the published relation shows the release as it is"}},
 	{"a view of other weights", view + "age, age_range, born, zip, diagnosis, note, kproxy_class, 1::real AS kproxy_weight FROM kproxy_store.release_3", []string{"the published relation shows the release as it is"}},
-	{"a view that tells rows apart", view + "age, age_range, born, zip, diagnosis, note, kproxy_class, kproxy_weight, kproxy_row FROM kproxy_store.release_3", []string{"exactly the published columns"}},
+	{"a view that tells rows apart", view + "age, age_range, born, zip, diagnosis, note, kproxy_class, " + ratedWeight + ", kproxy_row FROM " + weighedRelease, []string{"exactly the published columns"}},
 	{"a release without persons", "ALTER TABLE kproxy_store.release_3 DROP kproxy_person", []string{"exactly the release's columns", "the data"}},
 	{"a store without times", "ALTER TABLE kproxy_store.records_3 DROP kproxy_since", []string{"the private store is complete", "the data"}},
 }
@@ -162,7 +175,7 @@ func TestEveryViolationOfALineageIsFound(t *testing.T) {
 	t.Parallel()
 	conn := database(t, stays, staysStore, catalog.Policy{Tables: []catalog.TablePolicy{staysPolicy}})
 	publications := []catalog.Publication{published(t, conn, staysPolicy)}
-	const undo = "DROP TABLE IF EXISTS kproxy_store.records_3, kproxy_store.release_3 CASCADE; DELETE FROM kproxy_store.generation; DELETE FROM kproxy_store.departed;"
+	const undo = "DROP TABLE IF EXISTS kproxy_store.records_3, kproxy_store.release_3, kproxy_store.cellweight_3 CASCADE; DELETE FROM kproxy_store.generation; DELETE FROM kproxy_store.departed;"
 	for _, plant := range lineagePlants {
 		execute(t, conn, undo+staysStore+plant.sql)
 		report := run(t, conn, publications)
@@ -185,4 +198,33 @@ func failures(t verify.TableReport) []string {
 		}
 	}
 	return names
+}
+
+// TestWeightsThatDoNotAddUp: where every record is a person, the weights of all rows are those of the
+// records that are there, but for k.
+func TestWeightsThatDoNotAddUp(t *testing.T) {
+	t.Parallel()
+	policy := staysPolicy
+	policy.Subject, policy.Constraints = "", []privacy.Spec{{K: 4}}
+	const addsUp = "weights add up to the rows that stand for somebody, but for 4"
+	for _, plant := range []struct {
+		name, sql string
+		fails     []string
+	}{
+		{"2 more", "", nil},
+		{"as many", weight + "(0, 19 / 21.0, 5, 5)", nil},
+		{"5 fewer", weight + "(0, 14 / 21.0, 10, 10)", []string{addsUp}},
+		{"half as many ghosts of classes", weight + "(0, 1.5, 2, 2)", nil},
+		{"5 more", "DELETE FROM kproxy_store.cellweight_3", []string{addsUp}},
+		{"a group", weight + "(-1, 0, 5, 5), (1, 0.75, 0, 0), (2, 0.75, 0, 0)", nil},
+	} {
+		conn := database(t, stays, staysStore+plant.sql, catalog.Policy{Tables: []catalog.TablePolicy{policy}})
+		if strings.Contains(plant.sql, "1.5") {
+			execute(t, conn, view+"age, age_range, born, zip, diagnosis, note, kproxy_class, (1 - (2 - a.whole) * (1 - coalesce(w.kproxy_weight, 1)))::real AS kproxy_weight FROM "+weighedRelease)
+		}
+		report := run(t, conn, []catalog.Publication{published(t, conn, policy)})
+		if failed := failures(report[0]); !slices.Equal(failed, plant.fails) {
+			t.Errorf("%s: %q, want %q\n%s", plant.name, failed, plant.fails, rendered(t, report))
+		}
+	}
 }
