@@ -55,12 +55,16 @@ func costs(w *world, p publisher, final *history) Cost {
 		for last > 0 && w.tick(last) > tick {
 			last--
 		}
+		shown := version{table: 1}
+		if number >= 0 {
+			shown = h.versions[number]
+		}
 		views := h.at(number)
 		c.Loss += w.loss(views) / looks
-		weighted, raw := w.countErrors(views, h.versions[number].table, last)
+		weighted, raw := w.countErrors(views, shown.table, last)
 		c.CountError += weighted / looks
 		c.RawCountError += raw / looks
-		c.TotalError += w.totalError(views, h.versions[number].table, h.versions[number].commit) / looks
+		c.TotalError += w.totalError(views, shown) / looks
 	}
 	c.FreshLoss = w.loss(final.views)
 	c.FreshCountError, _ = w.countErrors(final.views, 1, len(w.commits))
@@ -161,12 +165,12 @@ func (w *world) countErrors(views []*view, table float64, commit int) (weighted,
 }
 
 // totalError compares the sum of all weights with how many of the records behind the rows exist.
-func (w *world) totalError(views []*view, table float64, commit int) float64 {
+func (w *world) totalError(views []*view, shown version) float64 {
 	weighed, present := 0.0, 0
 	for _, v := range views {
-		weighed += float64(len(v.rows)) * lineage.Rated(v.weight, table)
+		weighed += float64(len(v.rows)) * lineage.Rated(v.weight, shown.table)
 		for _, e := range v.members {
-			if w.lives[e.record].alive(commit) {
+			if w.lives[e.record].alive(shown.commit) {
 				present++
 			}
 		}
