@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/dataset"
 )
 
@@ -107,14 +109,15 @@ func (m Measurement) measure(ctx context.Context, t *dataset.Table, parts []anon
 // steps are the metrics, each of which takes a while on a large table.
 func (m *Measurement) steps(t *dataset.Table, parts []anonymizer.Part, o Options) []func() error {
 	live := published(parts)
+	seen := merged(t, live)
 	steps := []func() error{
-		func() error { m.classes(parts); return nil },
+		func() error { m.classes(seen); return nil },
 		func() error { m.Loss = metric.MeanOfParts(live, metric.PublishedLoss); return nil },
 		func() error { m.AxisLoss = metric.MeanOfParts(live, metric.GCP); return nil },
 		func() error { m.levels(parts); return nil },
-		func() error { m.risks(t.Records, live); return nil },
+		func() error { m.risks(t.Records, seen); return nil },
 		func() error { m.Columns = columnLosses(t, live); return nil },
-		func() error { m.Reached = reached(t, live); return nil },
+		func() error { m.Reached = reached(t, seen); return nil },
 	}
 	if len(parts) == 1 {
 		table, release := live[0].Table, live[0].Release
@@ -126,10 +129,10 @@ func (m *Measurement) steps(t *dataset.Table, parts []anonymizer.Part, o Options
 			func() error { m.Divergence = metric.NeighborDivergence(table, release); return nil })
 	}
 	if t.Label >= 0 {
-		steps = append(steps, func() error { m.classification(parts, t.Label); return nil })
+		steps = append(steps, func() error { m.classification(seen, t.Label); return nil })
 	}
 	if o.Population != nil {
-		steps = append(steps, func() error { return m.journalist(live, o.Population) })
+		steps = append(steps, func() error { return m.journalist(seen, o.Population) })
 	}
 	return steps
 }
@@ -142,6 +145,30 @@ func published(parts []anonymizer.Part) []anonymizer.Part {
 		live[i].Release = &anonymizer.Release{Classes: p.Release.Classes, Withheld: p.Release.Withheld}
 	}
 	return live
+}
+
+// merged are the parts as readers see them, for whom classes that publish the same are one.
+// Of a column that is published as a value alone they do not see the range.
+func merged(t *dataset.Table, parts []anonymizer.Part) []anonymizer.Part {
+	seen := slices.Clone(parts)
+	for i, p := range parts {
+		seen[i].Release = metric.Merged(p.Table, p.Release, func(a int, g hierarchy.Generalization) string {
+			if attribute := t.Records.Attributes()[p.Attributes[a]]; formOf(t, attribute.Name) == catalog.FormValue {
+				g.Lower, g.Upper = "", ""
+			}
+			return metric.Shown(g)
+		})
+	}
+	return seen
+}
+
+func formOf(t *dataset.Table, column string) catalog.Form {
+	for _, c := range t.Publication.Policy.Columns {
+		if c.Name == column {
+			return c.Publish
+		}
+	}
+	return catalog.FormBoth
 }
 
 // classes counts the classes of all parts.
