@@ -95,6 +95,19 @@ func (m ClassflyPlus) Anonymize(ctx context.Context, t *anonymizer.Table, c priv
 	return filterOut(ctx, t, c, o, m.Variant)
 }
 
+// Reduces says that the naive variant is Classfly, that all variants are where there is one
+// constraint, and that Partial gives Complete's release.
+func (m ClassflyPlus) Reduces(c privacy.ConstraintSet) anonymizer.Method {
+	switch {
+	case m.Variant == Naive || len(c) <= 1:
+		return Classfly{}
+	case m.Variant == Partial:
+		return ClassflyPlus{Variant: Complete}
+	default:
+		return nil
+	}
+}
+
 // filterOut publishes what satisfies, generalizes the rest, and so on.
 func filterOut(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options, v Variant) (*anonymizer.Release, error) {
 	r, err := begin(ctx, t, c, o)

@@ -103,6 +103,19 @@ func (m AlphaK) Accepts(_ []anonymizer.Attribute, c privacy.ConstraintSet) error
 	return nil
 }
 
+// Reduces says that both algorithms are the same where no sensitive value is bounded.
+func (m AlphaK) Reduces(c privacy.ConstraintSet) anonymizer.Method {
+	for _, constraint := range c {
+		if _, bounds := constraint.(privacy.AlphaBound); bounds {
+			return nil
+		}
+	}
+	if !m.Multi {
+		return nil
+	}
+	return AlphaK{}
+}
+
 // Anonymize implements Method.
 func (m AlphaK) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) (*anonymizer.Release, error) {
 	if err := ctx.Err(); err != nil {
