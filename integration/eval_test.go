@@ -87,7 +87,7 @@ func TestInitToEval(t *testing.T) {
 
 	o := evaluated(t, data, policy, "--k", "2,10", "--methods", "rounded-partition,mondrian-strict,datafly", "--out", report).must(t)
 	for _, method := range []string{"rounded-partition", "mondrian-strict", "datafly"} {
-		if n := strings.Count(o.stdout, method); n != 2 {
+		if n := len(regexp.MustCompile(`(?m)^ *`+method+` `).FindAllString(o.stdout, -1)); n != 2 {
 			t.Errorf("the table has %d lines of %s:\n%s", n, method, o.stdout)
 		}
 	}
@@ -248,31 +248,64 @@ func TestEvalHelp(t *testing.T) {
 	}
 }
 
-// TestEvalInterrupted presses Ctrl-C while methods run and while releases are
-// measured.
+// TestEvalInterrupted presses Ctrl-C while methods run and while releases are measured, and
+// kills it: what was measured is kept, and the same command goes on from there.
 func TestEvalInterrupted(t *testing.T) {
 	t.Parallel()
-	data, policy := people(t, 60_000), peoplePolicy(t, "")
+	data, policy := people(t, 20_000), peoplePolicy(t, "")
 	report := filepath.Join(scratch(t), "report")
-	for _, wait := range []time.Duration{100 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
-		p := start(t, exec.Command(program, "eval", "--data", data, "--policy", policy, "--k", "2,3,4,5,6,7,8,9,10,15,20,25,30,40,50", "--out", report))
-		time.Sleep(wait)
-		if !p.running() {
-			t.Fatalf("the evaluation was over after %v:\n%s%s", wait, p.output, p.log)
+	arguments := []string{"eval", "--data", data, "--policy", policy, "--k", "2,3,4,5,6,7,8,9", "--methods", "rounded-partition,mondrian-strict,mondrian-relaxed", "--out", report}
+	const runs = 24
+	kept := 0
+	for turn, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL, syscall.SIGINT} {
+		p := start(t, exec.Command(program, arguments...))
+		// So many runs more than before, or one more.
+		for until := time.Now().Add(2 * time.Minute); keptRuns(report) <= kept+turn && p.running() && time.Now().Before(until); {
+			time.Sleep(time.Millisecond)
 		}
 		pressed := time.Now()
-		code := p.end(t, syscall.SIGINT)
-		t.Logf("it ended %v after Ctrl-C", time.Since(pressed))
-		if code != 1 && code != -int(syscall.SIGINT) { // the signal may come before it is expected
-			t.Errorf("the exit code is %d", code)
+		code := p.end(t, signal)
+		t.Logf("it ended %v after %v with %d runs", time.Since(pressed), signal, keptRuns(report))
+		if keptRuns(report) <= kept {
+			t.Fatalf("%v: %d runs are kept, %d were", signal, keptRuns(report), kept)
 		}
-		if code == 1 && !strings.HasSuffix(p.log.String(), "kproxy: interrupted\n") { // behind what says how far it is
-			t.Errorf("it wrote %q", p.log)
+		if kept > 0 && !strings.Contains(p.log.String(), fmt.Sprintf("going on with the runs in %s: there are %d", filepath.Join(report, "runs.jsonl"), kept)) {
+			t.Errorf("it does not say that it goes on: %q", p.log)
 		}
-		if files, _ := os.ReadDir(report); len(files) > 0 || p.output.String() != "" {
-			t.Errorf("it left a report, or wrote %q", p.output)
+		kept = keptRuns(report)
+		if signal == syscall.SIGKILL || kept == runs { // it may be over already
+			continue
+		}
+		if code != 1 || !strings.HasSuffix(p.log.String(), "kproxy: interrupted\n") {
+			t.Errorf("the exit code is %d, and it wrote %q", code, p.log)
+		}
+		if !strings.Contains(p.output.String(), "rounded-partition") {
+			t.Errorf("it does not print what it has: %q", p.output)
+		}
+		if !strings.Contains(read(t, filepath.Join(report, "report.html")), fmt.Sprintf("%d of %d are here", kept, runs)) {
+			t.Error("the report does not say that runs are missing")
 		}
 	}
+	o := run(t, "", nil, program, arguments...).must(t)
+	if strings.Count(o.stdout, "mondrian-relaxed") < 8 || strings.Contains(read(t, filepath.Join(report, "report.html")), "was interrupted") {
+		t.Errorf("the last one is not whole:\n%s", o.stdout)
+	}
+	agree(t, report, runs)
+
+	// Other data are measured afresh.
+	if err := os.WriteFile(data, []byte(strings.Replace(read(t, data), ",flu,", ",gout,", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o = run(t, "", nil, program, "eval", "--data", data, "--policy", policy, "--methods", "rounded-partition", "--out", report).must(t)
+	if !strings.Contains(o.stderr, "starting afresh") || keptRuns(report) != 1 {
+		t.Errorf("%d runs are kept, and it says %q", keptRuns(report), o.stderr)
+	}
+}
+
+// keptRuns is how many runs are in a report's folder.
+func keptRuns(report string) int {
+	text, _ := os.ReadFile(filepath.Join(report, "runs.jsonl"))
+	return max(0, strings.Count(string(text), "\n")-1)
 }
 
 // TestEvalPapers re-runs the papers' experiments in short.

@@ -28,16 +28,21 @@ type Grid struct {
 	K     []int
 	L     []float64
 	Alpha []float64
-	// Effort takes the place of the policy's own, of methods that make several.
-	Effort *anonymizer.Effort
+	// Efforts take the place of the policy's own, of methods that make several.
+	Efforts []anonymizer.Effort
 	// Seed decides ties and query workloads.
 	Seed uint64
+	// Seeds is how many seeds from Seed on every case is run with; 0 means 1.
+	Seeds int
 }
 
 // Case is one run.
 type Case struct {
 	Method string
 	Effort anonymizer.Effort
+	// SameAs is the method of an earlier case that makes the same release with the same
+	// parameters; "" where the case has to be run.
+	SameAs string
 	// K, L and Alpha are the parameters in force; 0 where the policy has no
 	// constraint of that kind.
 	K           int
@@ -73,21 +78,35 @@ func (g Grid) Cases(t *dataset.Table) ([]Case, error) {
 	}
 	var cases []Case
 	for _, name := range names {
-		for _, variant := range variants {
-			if variant.Method = name; methods.Varies(name) {
-				variant.Effort = g.effort(t)
+		for _, effort := range g.efforts(t, name) {
+			for _, variant := range variants {
+				variant.Method, variant.Effort = name, effort
+				same := methods.SameAs(name, len(t.Records.Attributes()), variant.constraints)
+				i := slices.IndexFunc(cases, func(c Case) bool {
+					return c.SameAs == "" && c.sameParameters(variant) && methods.SameAs(c.Method, len(t.Records.Attributes()), c.constraints) == same
+				})
+				if i >= 0 && cases[i].Method != name {
+					variant.SameAs = cases[i].Method
+				}
+				cases = append(cases, variant)
 			}
-			cases = append(cases, variant)
 		}
 	}
 	return cases, nil
 }
 
-func (g Grid) effort(t *dataset.Table) anonymizer.Effort {
-	if g.Effort != nil {
-		return *g.Effort
+func (c Case) sameParameters(o Case) bool { return c.K == o.K && c.L == o.L && c.Alpha == o.Alpha }
+
+// efforts are those that a method is run with, each once.
+func (g Grid) efforts(t *dataset.Table, method string) []anonymizer.Effort {
+	switch {
+	case !methods.Varies(method):
+		return []anonymizer.Effort{anonymizer.Fast}
+	case len(g.Efforts) == 0:
+		return []anonymizer.Effort{t.Publication.Policy.Effort}
+	default:
+		return orOwn(g.Efforts)
 	}
-	return t.Publication.Policy.Effort
 }
 
 // variants are the constraint sets, without a method.
@@ -189,6 +208,9 @@ func (g Grid) Validate() error {
 	for _, name := range g.Methods {
 		_, err := methods.Named(name)
 		errs = append(errs, err)
+	}
+	if g.Seeds < 0 {
+		errs = append(errs, errors.New("--seeds must be at least 1"))
 	}
 	if slices.ContainsFunc(g.K, func(k int) bool { return k < 1 }) {
 		errs = append(errs, errors.New("--k must be at least 1"))

@@ -50,6 +50,9 @@ func Measure(ctx context.Context, t *dataset.Table, c Case, o Options) (Measurem
 		Records: t.Records.Len(), Sizes: []SizeCount{}, Columns: []ColumnLoss{}, Reached: []Reached{},
 		Classification: None, LevelLoss: None, Divergence: None, QueryError: None, Joint: None, Journalist: None,
 	}
+	if methods.Varies(c.Method) {
+		m.Effort = c.Effort.String()
+	}
 	if err := c.constraints.Feasible(t.Records.Population().Summary); err != nil {
 		m.Refused = err.Error()
 		return m, nil

@@ -1,10 +1,22 @@
 package eval
 
+import (
+	"math"
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer"
+)
+
 // Measurement is one run and what it made of the table. Metrics are those of
 // package metric, which says what they mean; all but Precision and LevelLoss are
 // of what a live table publishes, which is of each class what its members cover.
 type Measurement struct {
-	Method      string   `json:"method"`
+	Method string `json:"method"`
+	// Effort is that of a method that makes several, "" of others.
+	Effort string `json:"effort,omitempty"`
+	// SameAs is the method whose run this is, since both make the same release under the
+	// constraints; "" for a run of its own.
+	SameAs      string   `json:"same_as,omitempty"`
 	K           int      `json:"k"`
 	L           float64  `json:"l,omitempty"`
 	Alpha       float64  `json:"alpha,omitempty"`
@@ -60,6 +72,50 @@ type Measurement struct {
 	// HeapGrowth is by how many bytes the heap grew during the run, garbage that
 	// nobody has collected yet included: an upper bound of what the run needs.
 	HeapGrowth int64 `json:"heap_growth_bytes"`
+
+	// Spread says how far runs with several seeds lie apart, nil of a single one. Loss and
+	// QueryError are then means over the seeds, and all else is of the first one.
+	Spread *Spread `json:"spread,omitempty"`
+}
+
+// Name is the method, with the effort where it is more than the least.
+func (m Measurement) Name() string { return MethodName(m.Method, m.Effort) }
+
+// MethodName is a method with its effort, "" or the least of which is left out.
+func MethodName(method, effort string) string {
+	if effort == "" || effort == anonymizer.Fast.String() {
+		return method
+	}
+	return method + " (" + effort + ")"
+}
+
+// Spread is of runs that differ in their seeds alone, which decide ties and draw the queries.
+type Spread struct {
+	Seeds      int   `json:"seeds"`
+	Loss       Range `json:"information_loss"`
+	QueryError Range `json:"median_query_error"`
+}
+
+// Range is how a figure spreads; all are 0 where the runs do not have it.
+type Range struct {
+	Mean float64 `json:"mean"`
+	// Deviation is the standard deviation of a sample: with n-1 below the root.
+	Deviation float64 `json:"standard_deviation"`
+	Least     float64 `json:"least"`
+	Greatest  float64 `json:"greatest"`
+}
+
+// RangeOf is the range of at least one figure.
+func RangeOf(figures []float64) Range {
+	r := Range{Least: slices.Min(figures), Greatest: slices.Max(figures)}
+	for _, f := range figures {
+		r.Mean += f / float64(len(figures))
+	}
+	for _, f := range figures {
+		r.Deviation += (f - r.Mean) * (f - r.Mean) / float64(max(1, len(figures)-1))
+	}
+	r.Deviation = math.Sqrt(r.Deviation)
+	return r
 }
 
 // None stands for a figure that a measurement does not have.

@@ -34,10 +34,11 @@ func (r *Report) groups() []alike {
 	var order []string
 	runs := map[string][]eval.Measurement{}
 	for _, m := range r.Measurements {
-		if len(runs[m.Method]) == 0 {
-			order = append(order, m.Method)
+		name := m.Name()
+		if len(runs[name]) == 0 {
+			order = append(order, name)
 		}
-		runs[m.Method] = append(runs[m.Method], m)
+		runs[name] = append(runs[name], m)
 	}
 	var groups []alike
 	for _, method := range order {
@@ -67,7 +68,7 @@ func (g *alike) add(method string, runs []eval.Measurement) {
 // as many digits as are written.
 func sameFigures(a, b eval.Measurement) bool {
 	figures := func(m eval.Measurement) string {
-		m.Method, m.Seconds, m.HeapGrowth = "", 0, 0
+		m.Method, m.Effort, m.SameAs, m.Seconds, m.HeapGrowth = "", "", "", 0, 0
 		var texts []string
 		for _, c := range columns {
 			texts = append(texts, c.value(m))

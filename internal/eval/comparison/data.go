@@ -20,6 +20,8 @@ type column struct {
 
 var columns = []column{
 	{"method", func(m eval.Measurement) string { return m.Method }},
+	{"effort", func(m eval.Measurement) string { return m.Effort }},
+	{"same_as", func(m eval.Measurement) string { return m.SameAs }},
 	{"k", func(m eval.Measurement) string { return strconv.Itoa(m.K) }},
 	{"l", func(m eval.Measurement) string { return number(m.L) }},
 	{"alpha", func(m eval.Measurement) string { return number(m.Alpha) }},
@@ -43,8 +45,19 @@ var columns = []column{
 	{"joint_risk", func(m eval.Measurement) string { return number(m.Joint) }},
 	{"marketer_risk", func(m eval.Measurement) string { return number(m.MeanRisk) }},
 	{"journalist_risk", func(m eval.Measurement) string { return number(m.Journalist) }},
+	{"seeds", func(m eval.Measurement) string { return strconv.Itoa(spread(m).Seeds) }},
+	{"information_loss_deviation", func(m eval.Measurement) string { return number(spread(m).Loss.Deviation) }},
+	{"query_error_deviation", func(m eval.Measurement) string { return number(spread(m).QueryError.Deviation) }},
 	{"seconds", func(m eval.Measurement) string { return number(m.Seconds) }},
 	{"heap_growth_bytes", func(m eval.Measurement) string { return strconv.FormatInt(m.HeapGrowth, 10) }},
+}
+
+// spread is that of a measurement; of a run with a single seed nothing spreads.
+func spread(m eval.Measurement) eval.Spread {
+	if m.Spread == nil {
+		return eval.Spread{Seeds: 1}
+	}
+	return *m.Spread
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }

@@ -25,8 +25,17 @@ var parameterFigures = []figure{
 }
 
 var qualityFigures = []figure{
-	{"information loss", "loss", func(m eval.Measurement) string { return percent(m.Loss) }, nil},
-	optional("query error", "query error", func(m eval.Measurement) float64 { return m.QueryError }, percent),
+	{"information loss", "loss", func(m eval.Measurement) string { return percent(m.Loss) + deviation(m, spread(m).Loss) }, nil},
+	{
+		"query error", "query error",
+		func(m eval.Measurement) string {
+			if m.QueryError == eval.None {
+				return "-"
+			}
+			return percent(m.QueryError) + deviation(m, spread(m).QueryError)
+		},
+		func(m eval.Measurement) bool { return m.QueryError != eval.None },
+	},
 	{"highest risk", "risk", func(m eval.Measurement) string { return percent(m.Prosecutor) }, nil},
 	optional("joint risk", "joint risk", func(m eval.Measurement) float64 { return m.Joint }, percent),
 	{"mean risk", "mean risk", func(m eval.Measurement) string { return percent(m.MeanRisk) }, nil},
@@ -67,6 +76,15 @@ func orDash(f float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%g", f)
+}
+
+// deviation is the standard deviation over the seeds in percentage points, of runs with
+// several.
+func deviation(m eval.Measurement, r eval.Range) string {
+	if m.Spread == nil {
+		return ""
+	}
+	return fmt.Sprintf(" ±%.2f", 100*r.Deviation)
 }
 
 func percent(f float64) string { return fmt.Sprintf("%.2f%%", 100*f) }

@@ -18,6 +18,10 @@ var page = report.Page("comparison", pageText)
 // content is what the page shows.
 type content struct {
 	*Report
+	// Best has a header and a row for each of the parameters, nil of one method alone.
+	Best [][]string
+	// Same says which methods were not run.
+	Same   []string
 	Choice *choice
 	Charts []report.Figure
 	Titles []string
@@ -33,7 +37,7 @@ func (r *Report) WritePage(w io.Writer) error {
 	released := r.Released()
 	some := func(given func(eval.Measurement) bool) bool { return slices.ContainsFunc(released, given) }
 	c := content{
-		Report: r, Charts: r.charts(), Choice: r.choose(),
+		Report: r, Charts: r.charts(), Choice: r.choose(), Best: r.best(), Same: r.same(),
 		Several:    slices.ContainsFunc(released, func(m eval.Measurement) bool { return !sameParameters(m, released[0]) }),
 		Labels:     some(func(m eval.Measurement) bool { return m.Classification != eval.None }),
 		Population: some(func(m eval.Measurement) bool { return m.Journalist != eval.None }),
@@ -60,7 +64,7 @@ type tableRow struct {
 
 // table are the columns' titles and the rows.
 func (r *Report) table() (titles []string, rows []tableRow) {
-	settings, quality := shown(parameterFigures, r.Measurements), shown(qualityFigures, r.Released())
+	settings, quality := shown(parameterFigures, r.Measurements), shown(r.figures(), r.Released())
 	for _, f := range slices.Concat(settings, quality) {
 		titles = append(titles, f.title)
 	}

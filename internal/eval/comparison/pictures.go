@@ -35,7 +35,7 @@ var drawings = []drawing{
 	},
 	{
 		title: "Error of counting queries", y: "median error (%)",
-		meaning: "How far counts over random ranges of the published table are off, by the median. Lower is better.",
+		meaning: "How far counts over random ranges, labels and sensitive values of the published table are off, by the median. Lower is better.",
 		value:   func(m eval.Measurement) float64 { return 100 * m.QueryError }, given: func(m eval.Measurement) bool { return m.QueryError != eval.None },
 	},
 	{
@@ -61,7 +61,7 @@ func (r *Report) sources(each bool) []source {
 			continue
 		}
 		for i, method := range g.methods {
-			runs := slices.DeleteFunc(released(r.Measurements), func(m eval.Measurement) bool { return m.Method != method })
+			runs := slices.DeleteFunc(released(r.Measurements), func(m eval.Measurement) bool { return m.Name() != method })
 			one := source{method, method == r.PolicyMethod, runs}
 			if i == 0 {
 				sources = append(sources, one)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/dataset"
 	"github.com/kproxy/kproxy/internal/eval"
@@ -25,8 +26,11 @@ type Report struct {
 	// Parts are the quasi-identifiers that are anonymized apart from each other; nil
 	// where all are anonymized together.
 	Parts [][]string `json:"parts,omitempty"`
-	// PolicyMethod, PolicyK, PolicyL and PolicyAlpha are the policy's own method
-	// and parameters.
+	// Planned is how many runs were to be measured; of an interrupted evaluation
+	// there are fewer.
+	Planned int `json:"planned"`
+	// PolicyMethod, PolicyK, PolicyL and PolicyAlpha are the policy's own method,
+	// as eval.MethodName writes it, and parameters.
 	PolicyMethod string  `json:"policy_method"`
 	PolicyK      int     `json:"policy_k"`
 	PolicyL      float64 `json:"policy_l,omitempty"`
@@ -39,6 +43,9 @@ type Report struct {
 func New(data string, t *dataset.Table, seed uint64) *Report {
 	r := &Report{Data: data, Records: t.Records.Len(), Seed: seed, QuasiIdentifiers: []string{}, Sensitive: []string{}}
 	r.PolicyMethod = t.Publication.Policy.Method
+	if methods.Varies(r.PolicyMethod) {
+		r.PolicyMethod = eval.MethodName(r.PolicyMethod, t.Publication.Policy.Effort.String())
+	}
 	r.PolicyK, r.PolicyL, r.PolicyAlpha = eval.Parameters(t.Publication.Policy.Constraints)
 	for _, a := range t.Records.Attributes() {
 		r.QuasiIdentifiers = append(r.QuasiIdentifiers, a.Name)
