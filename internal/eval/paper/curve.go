@@ -98,3 +98,29 @@ func (c *curves) spread(name string) float64 {
 
 // named is a curve's name and values, for a claim.
 func (c *curves) named(name string) string { return name + " " + c.row(name, "%.3f") }
+
+// ratios are the least and the greatest value of a curve by that of another at the same place.
+func (c *curves) ratios(a, b string) (least, most float64) {
+	least = math.Inf(1)
+	for _, x := range c.places(a) {
+		ratio := c.at(a, x) / c.at(b, x)
+		least, most = min(least, ratio), max(most, ratio)
+	}
+	return least, most
+}
+
+// times writes a range of factors.
+func times(least, most float64) string { return fmt.Sprintf("%.2f to %.2f times", least, most) }
+
+// firstOf and lastOf are the values of two curves at the first and at the last place of the
+// first one.
+func (c *curves) firstOf(a, b string) string { return c.pairAt(a, b, c.places(a)[0]) }
+
+func (c *curves) lastOf(a, b string) string {
+	x := c.places(a)
+	return c.pairAt(a, b, x[len(x)-1])
+}
+
+func (c *curves) pairAt(a, b string, x float64) string {
+	return fmt.Sprintf("%s %s, %s %s at %g", a, figureText(c.at(a, x)), b, figureText(c.at(b, x)), x)
+}

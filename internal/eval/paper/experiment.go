@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/internal/eval/chart"
@@ -32,6 +33,9 @@ type Setup struct {
 	Seed uint64
 	// Quick takes fewer records and parameters: for a look, not for the record.
 	Quick bool
+	// Untimed leaves out what was measured with a clock, so that the result is the same
+	// on every machine.
+	Untimed bool
 	// Report, if not nil, is called with what runs now.
 	Report func(what string)
 }
@@ -59,6 +63,10 @@ type Figure struct {
 	// show.
 	Number string      `json:"number"`
 	Chart  chart.Chart `json:"chart"`
+	// Originals are curves of the paper, or of other programs, beside those measured.
+	Originals []chart.Line `json:"originals,omitempty"`
+	// Timed says that it shows times, which differ from run to run.
+	Timed bool `json:"timed,omitempty"`
 }
 
 // Caption says which figure of the paper it is, if any.
@@ -74,6 +82,25 @@ type Claim struct {
 	Paper    string `json:"paper"`
 	Measured string `json:"measured"`
 	Holds    bool   `json:"holds"`
+	// Why explains what was measured, "" where nothing is to be explained.
+	Why string `json:"why,omitempty"`
+	// Timed says that it is about times, which differ from run to run.
+	Timed bool `json:"timed,omitempty"`
+}
+
+// claim is one about results.
+func claim(paper, measured string, holds bool) Claim {
+	return Claim{Paper: paper, Measured: measured, Holds: holds}
+}
+
+// timedClaim is one about times.
+func timedClaim(paper, measured string, holds bool) Claim {
+	return Claim{Paper: paper, Measured: measured, Holds: holds, Timed: true}
+}
+
+func (c Claim) because(why string) Claim {
+	c.Why = why
+	return c
 }
 
 // Result is an experiment that was run.
@@ -103,6 +130,10 @@ func (e Experiment) Run(ctx context.Context, s Setup) (Result, error) {
 	outcome, err := e.run(ctx, s)
 	if err != nil {
 		return Result{}, fmt.Errorf("experiment %s: %w", e.Name, err)
+	}
+	if s.Untimed {
+		outcome.Figures = slices.DeleteFunc(outcome.Figures, func(f Figure) bool { return f.Timed })
+		outcome.Claims = slices.DeleteFunc(outcome.Claims, func(c Claim) bool { return c.Timed })
 	}
 	return Result{e.Name, e.Source, e.Setting, s.Seed, s.Quick, *outcome}, nil
 }

@@ -17,20 +17,20 @@ type run struct {
 }
 
 // anonymize runs the method of that name.
-func anonymize(ctx context.Context, method string, t *anonymizer.Table, c privacy.ConstraintSet, seed uint64) (run, error) {
+func (s Setup) anonymize(ctx context.Context, method string, t *anonymizer.Table, c privacy.ConstraintSet) (run, error) {
 	m, err := methods.Named(method)
 	if err != nil {
 		return run{}, err
 	}
-	return anonymizeBy(ctx, m, t, c, seed)
+	return s.anonymizeBy(ctx, m, t, c)
 }
 
 // anonymizeBy runs a method that must accept the constraints, which must tie all
 // attributes together.
-func anonymizeBy(ctx context.Context, m anonymizer.Method, t *anonymizer.Table, c privacy.ConstraintSet, seed uint64) (run, error) {
+func (s Setup) anonymizeBy(ctx context.Context, m anonymizer.Method, t *anonymizer.Table, c privacy.ConstraintSet) (run, error) {
 	var parts []anonymizer.Part
-	seconds, err := timed(func() (err error) {
-		parts, err = anonymizer.Anonymize(ctx, m, t, c, anonymizer.Options{Seed: seed})
+	seconds, err := s.timed(func() (err error) {
+		parts, err = anonymizer.Anonymize(ctx, m, t, c, anonymizer.Options{Seed: s.Seed})
 		return err
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ const (
 )
 
 // timed is the time that work takes, in seconds.
-func timed(work func() error) (float64, error) {
+func (s Setup) timed(work func() error) (float64, error) {
 	least := math.Inf(1)
 	for range repeatedBy {
 		start := time.Now()
@@ -55,7 +55,7 @@ func timed(work func() error) (float64, error) {
 			return 0, err
 		}
 		least = min(least, time.Since(start).Seconds())
-		if least > shortRun {
+		if s.Untimed || least > shortRun {
 			break
 		}
 	}

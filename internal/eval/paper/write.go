@@ -47,7 +47,7 @@ func (r Result) WriteText(w io.Writer) error {
 	}
 	text.WriteByte('\n')
 	for _, c := range r.Claims {
-		fmt.Fprintf(&text, "%s: %s\n    measured: %s\n", strings.ToUpper(c.verdict()), c.Paper, c.Measured)
+		fmt.Fprintf(&text, "%s: %s\n    measured: %s%s\n", strings.ToUpper(c.verdict()), c.Paper, c.Measured, c.reason())
 	}
 	text.WriteByte('\n')
 	_, err := io.WriteString(w, text.String())
@@ -56,20 +56,11 @@ func (r Result) WriteText(w io.Writer) error {
 
 // table is the figure as a table.
 func (f Figure) table() report.Table {
-	return report.Table{Title: fmt.Sprintf("%s: %s, %s", f.Caption(), f.Chart.Title, f.Chart.Y), Rows: rows(f.Chart), Numbers: true}
+	return report.Table{Title: fmt.Sprintf("%s: %s, %s", f.Caption(), f.Chart.Title, f.Chart.Y), Rows: rows(f.Chart, f.Originals), Numbers: true}
 }
 
-// claims compares what the paper says with what was measured.
-func (r Result) claims() report.Table {
-	t := report.Table{Rows: [][]string{{"The paper", "Measured", "Verdict"}}}
-	for _, c := range r.Claims {
-		t.Rows = append(t.Rows, []string{c.Paper, c.Measured, c.verdict()})
-	}
-	return t
-}
-
-// rows is a chart as a table: a header of places, and a line for each curve.
-func rows(c chart.Chart) [][]string {
+// rows is a chart as a table: a header of places, and a line for each curve and each original.
+func rows(c chart.Chart, originals []chart.Line) [][]string {
 	var places []float64
 	for _, line := range c.Lines {
 		for _, p := range line.Points {
@@ -83,7 +74,7 @@ func rows(c chart.Chart) [][]string {
 	for _, x := range places {
 		table[0] = append(table[0], fmt.Sprintf("%g", x))
 	}
-	for _, line := range c.Lines {
+	for _, line := range slices.Concat(c.Lines, originals) {
 		row := []string{line.Name}
 		for _, x := range places {
 			text := ""
@@ -107,30 +98,10 @@ func figureText(y float64) string {
 	return fmt.Sprintf("%.4g", y)
 }
 
-func writeMarkdown(w io.Writer, results []Result) error {
-	for _, r := range results {
-		if _, err := fmt.Fprintf(w, "## %s\n\n%s\n\n%s\n", r.Name, r.Source, r.Circumstances()); err != nil {
-			return err
-		}
-		for _, f := range r.Figures {
-			if err := f.table().WriteMarkdown(w); err != nil {
-				return err
-			}
-		}
-		if err := r.claims().WriteMarkdown(w); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func writePage(w io.Writer, results []Result) error {
 	d := report.Document{Title: "The papers' experiments, measured again"}
 	for _, r := range results {
-		s := report.Section{Title: r.Name, Paragraphs: []string{r.Source, r.Circumstances()}, Tables: []report.Table{r.claims()}}
+		s := report.Section{Title: r.Name, Paragraphs: []string{r.Source, r.Circumstances()}, Tables: []report.Table{claimTable(r.Claims)}}
 		for _, f := range r.Figures {
 			s.Figures = append(s.Figures, report.Figure{Caption: f.Caption(), Chart: f.Chart})
 		}
