@@ -18,7 +18,8 @@ const storeLayout = 5
 const packedLayout = 2
 
 // weighedLayout is raised likewise where only those of releases whose weights lie apart do.
-const weighedLayout = 2
+// 1 moved the weights of guarded tables that stand alone out of their rows.
+const weighedLayout = 1
 
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published

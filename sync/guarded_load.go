@@ -45,7 +45,7 @@ type guardedLoading struct {
 	from     *storeView
 	loading  *lineage.Loading
 	keys     *keyGathering
-	shown    []*privacy.Dictionary           // of the rows' sensitive values, which come while the records' are numbered
+	shown    []*privacy.Dictionary // of the rows' sensitive values, which come while the records' are numbered
 	weights  map[incremental.ClassID]lineage.Weight
 	progress func(done int)
 }

@@ -38,7 +38,7 @@ func TestSpreadGuarded(t *testing.T) {
 	b.script("DELETE FROM visits WHERE id BETWEEN 30 AND 70")
 	l.inStep()
 	statements := sent.take()
-	for _, kind := range []string{"DELETE FROM %s AS l USING", "UPDATE %s AS l SET", "INSERT INTO %s "} {
+	for _, kind := range []string{"DELETE FROM %s AS l USING", "DELETE FROM %s AS w WHERE", "INSERT INTO %s "} {
 		what := strings.ReplaceAll(regexp.QuoteMeta(kind), "%s", spreadTable.String())
 		found := false
 		for _, s := range statements {

@@ -96,7 +96,7 @@ func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQue
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 var (
-	spreadTable = regexp.MustCompile(`"kproxy_store"\."(stored|records|packed|release)_[0-9]+"`)
+	spreadTable = regexp.MustCompile(`"kproxy_store"\."(stored|records|packed|release|cellweight)_[0-9]+"`)
 	planned     = regexp.MustCompile(` on ([a-z]+_[0-9]+)_h([0-9]+)`)
 )
 

@@ -2,12 +2,12 @@ package lineage_test
 
 import (
 	"fmt"
-	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 

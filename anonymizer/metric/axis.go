@@ -31,9 +31,6 @@ func (s span) include(rank int32) span { return span{min(s.low, rank), max(s.hig
 // width is how many numbers the span has.
 func (s span) width() float64 { return float64(s.high-s.low) + 1 }
 
-// common is how many numbers two spans share.
-func (s span) common(o span) float64 { return float64(max(0, min(s.high, o.high)-max(s.low, o.low)+1)) }
-
 // ranges reports whether an attribute of the kind is published as a range of
 // its axis; else it is a node of the hierarchy.
 func ranges(k hierarchy.Kind) bool {

@@ -83,6 +83,22 @@ with a crowd behind a colon.
 'kproxy eval drift' follows a maintained release through many changes.`,
 		Args: noArguments,
 	}
+	e.flags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if len(e.data) == 0 || e.policy == "" {
+			return usageError{errors.New("--data and --policy are needed; 'kproxy init' drafts a policy")}
+		}
+		if err := errors.Join(e.readEfforts(), e.grid.Validate()); err != nil {
+			return usageError{err}
+		}
+		return e.run(c)
+	}
+	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack(), newEvalWorkload())
+	return c
+}
+
+// flags has the command's flags set what is evaluated.
+func (e *evaluation) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&e.data, "data", nil, "CSV `FILE` to evaluate on; with people in the policy TABLE=FILE, once for each table")
 	flags.StringVar(&e.policy, "policy", "", "policy `FILE` with the sections csv and tables, and maybe people")
@@ -102,17 +118,6 @@ with a crowd behind a colon.
 	for _, name := range []string{"l", "alpha"} {
 		flags.Lookup(name).DefValue = "" // the help's "(default [])" contradicts what it says
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if len(e.data) == 0 || e.policy == "" {
-			return usageError{errors.New("--data and --policy are needed; 'kproxy init' drafts a policy")}
-		}
-		if err := errors.Join(e.readEfforts(), e.grid.Validate()); err != nil {
-			return usageError{err}
-		}
-		return e.run(c)
-	}
-	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack(), newEvalWorkload())
-	return c
 }
 
 func (e *evaluation) readEfforts() error {
