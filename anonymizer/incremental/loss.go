@@ -50,7 +50,8 @@ func (l *lossSum) mean(attributes int) float64 {
 // covers. A class that hides an attribute, since a member is off the scale, loses
 // 1 there, and a withheld record loses 1. This is the global certainty penalty of
 // Ghinita et al. 2009 in its form for taxonomies (metric.TaxonomyGCP), but that
-// hidden values count, over all values seen since the last Truncate.
+// hidden values and fixed intervals count as they are published, over all values seen
+// since the last Truncate.
 //
 // Range 0 to 1; lower is better; 0 without records or attributes. After a Settle it
 // is exact. Time: classes times attributes; records are not looked at.
