@@ -96,13 +96,22 @@ func (s *session) awaitLock(ctx context.Context) error {
 			return err
 		}
 		if locked {
+			s.locked = true
 			return s.becomeApplier(ctx)
 		}
-		if err := s.findHolder(ctx); err != nil {
-			return err
+		own := false
+		if may {
+			if own, err = s.awaitsItself(ctx); err != nil {
+				return err
+			}
 		}
-		if err := s.follow(ctx); err != nil {
-			return err
+		if !own {
+			if err := s.findHolder(ctx); err != nil {
+				return err
+			}
+			if err := s.follow(ctx); err != nil {
+				return err
+			}
 		}
 		if err := s.store.depose(ctx); err != nil {
 			return err
@@ -111,6 +120,23 @@ func (s *session) awaitLock(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// awaitsItself tells whether nobody keeps this process from applying but its own last session, which the
+// server has not ended yet. No other process has applied since.
+func (s *session) awaitsItself(ctx context.Context) (bool, error) {
+	if s.syncer.formerPID == 0 {
+		return false, nil
+	}
+	holder, err := FindHolder(ctx, s.store.conn, s.store.slot)
+	if err != nil {
+		return false, err
+	}
+	if holder != nil && holder.Applies && uint32(holder.PID) == s.syncer.formerPID {
+		return true, nil
+	}
+	s.syncer.formerPID = 0
+	return holder == nil, nil // it ended just now
 }
 
 // becomeApplier takes the name of the one that applies, and ends the sessions of the one that

@@ -45,6 +45,7 @@ type session struct {
 	store  store
 
 	replication *pgconn.PgConn // holds the lock and carries the stream
+	locked      bool           // it has held the lock
 
 	policy []*table       // as configured, empty; a job's or the applier's once it is given away
 	unfit  []catalog.Name // configured, but at odds with their tables
@@ -197,6 +198,9 @@ func closeConn(conn interface{ Close(context.Context) error }) {
 
 func (s *session) close() {
 	if s.replication != nil {
+		if s.locked {
+			s.syncer.formerPID = s.replication.PID()
+		}
 		closeConn(s.replication)
 	}
 	if s.store.conn != nil {

@@ -34,6 +34,7 @@ type Syncer struct {
 	// byOperator says that the operator has had the process that applies take whole over, and
 	// applies that no other process has applied since this one did.
 	byOperator, applies bool
+	formerPID           uint32                // of the server process of the last session that held the lock; Run's
 	removed             map[catalog.Name]bool // by Reload
 	followed            bool                  // another process has applied since Run began
 	haltedRetried       bool                  // halted tables were looked at afresh since Run or Reload
