@@ -48,6 +48,10 @@ const (
 	// WeightColumn is the share of a class's rows that stand for somebody, as far as
 	// it may be known.
 	WeightColumn = "kproxy_weight"
+	// DiscountedColumn is how many rows a weight leaves out, and LeaversColumn how many persons'
+	// they are. They are beside the weights, not in rows.
+	DiscountedColumn = "kproxy_discounted"
+	LeaversColumn    = "kproxy_leavers"
 	// SealedColumn says that a class is not cut any more (anonymizer/lineage).
 	SealedColumn = "kproxy_sealed"
 	// ChangedColumn says which values of a record are not those published, and
@@ -72,10 +76,6 @@ const (
 	// OwnColumn and AliasColumn are the pseudonyms of the row and of the person.
 	OwnColumn   = "kproxy_own"
 	AliasColumn = "kproxy_alias"
-	// DiscountedColumn is how many rows the weight leaves out, and LeaversColumn how many persons'
-	// they are.
-	DiscountedColumn = "kproxy_discounted"
-	LeaversColumn    = "kproxy_leavers"
 	// PoolingColumn says of a record that it waits to be published without keys, and StaleColumn
 	// that it is published as it was.
 	PoolingColumn = "kproxy_pooling"

@@ -72,7 +72,8 @@ const (
 	ClassNumber
 	// Weight is the share of the rows of the class that stand for somebody, in
 	// (0, 1], as far as it may be known; of guarded tables only, from no source
-	// column. A sum of it estimates how many records there are.
+	// column. Its sum over all rows is the number of records behind them, but for k
+	// (anonymizer/lineage, "Counts"); over some it estimates theirs.
 	Weight
 	// Pseudonym stands for a key of tables that are released together: a random value of
 	// the source type, NULL in rows that are published without their keys.

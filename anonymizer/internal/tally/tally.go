@@ -16,7 +16,7 @@ import (
 // Count is a number of rows, and of persons whose they are, at least.
 type Count struct{ Rows, Persons int }
 
-// Item is some published rows that have one weight: those of a class, or some of them.
+// Item is a class as the tally knows it: its published rows have one weight.
 type Item struct {
 	class  int64
 	group  *group
@@ -25,7 +25,6 @@ type Item struct {
 	told   Count // of those, the ones that are told of the item alone
 	stored Count // what a store has for told
 	weight float64
-	fresh  bool // the store does not have the weight, or not for all of the rows
 }
 
 // Weight is what is published of an item, a group or the table, and what a store keeps of it.
@@ -47,7 +46,7 @@ type Changes struct {
 // Tally is that of one table.
 type Tally struct {
 	k      int
-	span   int64 // classes in a group; 0: only single items are told of
+	span   int64 // classes in a group; 0: only single classes are told of
 	groups map[int64]*group
 	dirty  map[*group]struct{}
 	whole  level
@@ -61,10 +60,10 @@ type level struct {
 	stored     Count // what a store has for told
 }
 
-// group holds the items of some classes whose numbers follow each other.
+// group holds classes whose numbers follow each other.
 type group struct {
 	level
-	number int64 // below 0; none where its one item is alone
+	number int64 // below 0; none where it is of one class of which the table does not know
 	items  []*Item
 	sum    sum // as the table has it
 }
@@ -82,8 +81,8 @@ type sum struct {
 // 2.5 % of its persons then, at most.
 const persons = 40
 
-// New is the tally of an empty table whose classes have about crowd times k persons; 0 where all items
-// are alone.
+// New is the tally of an empty table whose classes have about crowd times k persons; with 0, only single
+// classes are told of.
 func New(k, crowd int) *Tally {
 	t := &Tally{k: k, groups: map[int64]*group{}, dirty: map[*group]struct{}{}, share: 1}
 	if crowd > 0 {
@@ -92,12 +91,7 @@ func New(k, crowd int) *Tally {
 	return t
 }
 
-// Alone takes the place of a class of rows whose persons may have rows in other items, too: nothing says
-// how many persons several items have.
-const Alone = 0
-
-// Add takes a new item with some rows of a class, all of which stand for somebody. Classes are
-// numbered from 1.
+// Add takes a new class, all of whose rows stand for somebody. Classes are numbered from 1.
 func (t *Tally) Add(class int64, rows int) *Item {
 	return t.add(class, rows, Weight{Share: 1})
 }
@@ -105,7 +99,7 @@ func (t *Tally) Add(class int64, rows int) *Item {
 // add takes an item.
 func (t *Tally) add(class int64, rows int, w Weight) *Item {
 	g := &group{}
-	if t.span > 0 && class != Alone {
+	if t.span > 0 {
 		number := -class/t.span - 1
 		if known := t.groups[number]; known != nil {
 			g = known
@@ -139,13 +133,6 @@ func (t *Tally) LoadGroups(weights map[int64]Weight) {
 	clear(t.dirty)
 }
 
-// Grow has an item get more rows, which stand for somebody.
-func (t *Tally) Grow(item *Item, rows int) {
-	item.rows += rows
-	item.fresh = true
-	t.dirty[item.group] = struct{}{}
-}
-
 // Set says how many of an item's rows stand for nobody.
 func (t *Tally) Set(item *Item, gone Count) {
 	if item.gone != gone {
@@ -177,11 +164,6 @@ func (t *Tally) Remove(item *Item) {
 	} else {
 		delete(t.dirty, g)
 	}
-}
-
-// Clear forgets everything.
-func (t *Tally) Clear() {
-	*t = Tally{k: t.k, span: t.span, groups: map[int64]*group{}, dirty: map[*group]struct{}{}, share: 1}
 }
 
 // vanish: readers see the rows vanish, and so know of as many fewer.
@@ -238,11 +220,10 @@ func (t *Tally) settleGroup(g *group, changes *Changes) {
 	for _, item := range g.items {
 		share := float64(item.rows-item.told.Rows) / float64(item.rows) * factor
 		// A store keeps a weight as it is published, and what it tells.
-		if float32(share) != float32(item.weight) || item.told != item.stored || item.fresh && item.weight != 1 {
+		if float32(share) != float32(item.weight) || item.told != item.stored {
 			item.weight, item.stored = share, item.told
 			changes.Items = append(changes.Items, item)
 		}
-		item.fresh = false
 	}
 	if g.number == none {
 		return
@@ -268,19 +249,14 @@ func (g *group) factor() float64 {
 	return 1 - float64(min(rest-1, max(0, g.told.Rows-told)))/float64(max(1, rest))
 }
 
-// count adds up the items of a group, and has the table's sums follow. Persons of a class who have rows in
-// several items count once, so far as one item has most of them.
+// count adds up the items of a group, and has the table's sums follow.
 func (t *Tally) count(g *group) {
 	var now sum
-	most := map[int64]int{}
 	for _, item := range g.items {
 		now.rows += item.rows
 		now.weighted += float64(item.rows) * item.weight
 		now.gone.Rows += item.gone.Rows
-		most[item.class] = max(most[item.class], item.gone.Persons)
-	}
-	for _, n := range most {
-		now.gone.Persons += n
+		now.gone.Persons += item.gone.Persons
 	}
 	t.sum.rows += now.rows - g.sum.rows
 	t.sum.weighted += now.weighted - g.sum.weighted

@@ -73,10 +73,10 @@ type Daemon struct {
 	again   chan struct{}              // after a reload, for a replication that has stopped
 
 	// These belong to Run until it starts the watch goroutine, and then to that.
-	served served
-	views  *views.Watcher
-	halted halted
-	alarms alarms
+	served       served
+	views        *views.Watcher
+	outOfService unserved
+	alarms       alarms
 	// connections are those that the server of the owner has for everybody.
 	connections int
 }
@@ -90,7 +90,7 @@ func New(c *config.Config, o Options) *Daemon {
 		o.Level = &slog.LevelVar{}
 	}
 	d := &Daemon{
-		Options: o, views: views.NewWatcher(o.Logger), halted: newHalted(), descriptions: describe.NewWriter(o.Logger), served: served{logger: o.Logger},
+		Options: o, views: views.NewWatcher(o.Logger), outOfService: newUnserved(), descriptions: describe.NewWriter(o.Logger), served: served{logger: o.Logger},
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 	d.effective.Store(c)

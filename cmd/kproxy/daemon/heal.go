@@ -23,27 +23,27 @@ import (
 // found errors, are looked at more often than they are audited, and audited at once where
 // they have changed.
 
-// haltedTimeout bounds one look at them.
-const haltedTimeout = 5 * time.Second
+// unservedTimeout bounds one look at them.
+const unservedTimeout = 5 * time.Second
 
 // shapes are the definitions of such tables, as texts that can be compared; empty of one
 // that is not there.
 type shapes map[catalog.Name]string
 
-// halted are such tables as this process knows them. It belongs to watch, which has
+// unserved are such tables as this process knows them. It belongs to watch, which has
 // one look at a time run in a goroutine of its own.
-type halted struct {
+type unserved struct {
 	// audited are the shapes that the last audit has seen, or later ones.
 	audited shapes
 	looking bool
 	looked  chan shapes // nil where they could not be read
 }
 
-func newHalted() halted { return halted{looked: make(chan shapes, 1)} }
+func newUnserved() unserved { return unserved{looked: make(chan shapes, 1)} }
 
 // begin has the definitions of tables read that are halted or broken, unless that is under
 // way. The result goes to takeIn.
-func (h *halted) begin(ctx context.Context, c *config.Config, tables map[catalog.Name]ksync.TableStatus, broken map[catalog.Name]inspect.Report) {
+func (u *unserved) begin(ctx context.Context, c *config.Config, tables map[catalog.Name]ksync.TableStatus, broken map[catalog.Name]inspect.Report) {
 	var names []catalog.Name
 	for _, t := range c.Policy.Tables {
 		if tables[t.Table].State == ksync.Halted || len(broken[t.Table]) > 0 {
@@ -51,28 +51,28 @@ func (h *halted) begin(ctx context.Context, c *config.Config, tables map[catalog
 		}
 	}
 	if len(names) == 0 {
-		h.audited = nil // a table that is added later is audited
+		u.audited = nil // a table that is added later is audited
 	}
-	if h.looking || len(names) == 0 {
+	if u.looking || len(names) == 0 {
 		return
 	}
-	h.looking = true
+	u.looking = true
 	go func() {
-		ctx, cancel := context.WithTimeout(ctx, haltedTimeout)
+		ctx, cancel := context.WithTimeout(ctx, unservedTimeout)
 		defer cancel()
-		h.looked <- shapesNow(ctx, c, names)
+		u.looked <- shapesNow(ctx, c, names)
 	}()
 }
 
 // takeIn takes what was read, and reports whether a table is not what the last audit has
 // seen, or has not been audited.
-func (h *halted) takeIn(found shapes) bool {
-	h.looking = false
+func (u *unserved) takeIn(found shapes) bool {
+	u.looking = false
 	if found == nil {
 		return false
 	}
-	before := h.audited
-	h.audited = found
+	before := u.audited
+	u.audited = found
 	for name, shape := range found {
 		if was, known := before[name]; !known || was != shape {
 			return true

@@ -91,7 +91,7 @@ func TestShapes(t *testing.T) {
 func TestChangedWhileHalted(t *testing.T) {
 	t.Parallel()
 	a, b := catalog.Name{Schema: "public", Relation: "a"}, catalog.Name{Schema: "public", Relation: "b"}
-	h := newHalted()
+	u := newUnserved()
 	for i, c := range []struct {
 		found shapes
 		due   bool
@@ -108,9 +108,9 @@ func TestChangedWhileHalted(t *testing.T) {
 		{shapes{b: "back"}, false}, // a has healed
 		{shapes{a: "right", b: "back"}, true},
 	} {
-		h.looking = true
-		if due := h.takeIn(c.found); due != c.due || h.looking {
-			t.Errorf("look %d at %v: an audit is due: %t, want %t; one is under way: %t", i, c.found, due, c.due, h.looking)
+		u.looking = true
+		if due := u.takeIn(c.found); due != c.due || u.looking {
+			t.Errorf("look %d at %v: an audit is due: %t, want %t; one is under way: %t", i, c.found, due, c.due, u.looking)
 		}
 	}
 }

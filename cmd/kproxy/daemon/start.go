@@ -60,5 +60,5 @@ func (d *Daemon) adopt(found check.Fit) {
 	d.served.adopt(found)
 	d.views.Adopt(found.Views)
 	d.connections = found.Connections
-	d.halted.audited = nil // what was seen before may be older than what is found
+	d.outOfService.audited = nil // what was seen before may be older than what is found
 }

@@ -36,9 +36,9 @@ func (d *Daemon) watch(ctx context.Context) {
 			d.alarms.look(d.Logger, d.config().Replication.Alarm, d.syncer.Status())
 		case <-look.C:
 			d.beginLook(ctx)
-			d.halted.begin(ctx, d.config(), d.syncer.Status().Tables, d.served.broken)
-		case found := <-d.halted.looked:
-			due = d.halted.takeIn(found) || due
+			d.outOfService.begin(ctx, d.config(), d.syncer.Status().Tables, d.served.broken)
+		case found := <-d.outOfService.looked:
+			due = d.outOfService.takeIn(found) || due
 		case <-d.views.Soon():
 			d.beginLook(ctx)
 		case l := <-d.views.Looked():
