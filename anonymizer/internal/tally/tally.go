@@ -159,7 +159,7 @@ func (t *Tally) Vanish(item *Item, rows int, vanished, gone Count) {
 func (t *Tally) Remove(item *Item) {
 	g := item.group
 	at := slices.Index(g.items, item)
-	if g.items = slices.Delete(g.items, at, at+1); g.number != none || len(g.items) > 0 {
+	if g.items = slices.Delete(g.items, at, at+1); g.number != none {
 		t.dirty[g] = struct{}{}
 	} else {
 		delete(t.dirty, g)
@@ -283,7 +283,7 @@ func (t *Tally) wholeFactor() float64 {
 	rows, left := float64(t.sum.rows), float64(t.whole.told.Rows)
 	out := rows - t.sum.weighted // what the items leave out
 	switch {
-	case left > out && left < rows && t.sum.weighted > 0:
+	case left > out && left < rows:
 		return (rows - left) / t.sum.weighted
 	case left < out:
 		return 2 - left/out

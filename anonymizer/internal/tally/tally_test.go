@@ -75,18 +75,28 @@ func (w *world) settle() {
 		changed[item] = true
 	}
 	for _, c := range w.classes {
-		if changed[c.item] {
-			c.stored = c.item.Weight()
-		} else if float32(c.stored.Share) != float32(c.item.Weight().Share) || c.stored.Told != c.item.Weight().Told {
-			w.t.Fatalf("class %d: the change from %v to %v is not told", c.number, c.stored, c.item.Weight())
+		if now := c.item.Weight(); differ(now, c.stored) != changed[c.item] {
+			w.t.Fatalf("class %d: %v becomes %v, and a change is told of: %t", c.number, c.stored, now, changed[c.item])
 		}
+		c.stored = c.item.Weight()
 	}
 	for number, weight := range changes.Groups {
+		if !differ(weight, w.told[number]) {
+			w.t.Fatalf("group %d: %v is told of as a change", number, weight)
+		}
 		w.told[number] = weight
 		if number < 0 && weight.Told == (tally.Count{}) {
 			delete(w.told, number)
 		}
 	}
+	if float32(w.tally.Table()) != float32(w.told[0].Share) {
+		w.t.Fatalf("the share of the table is %v, and told is %v", w.tally.Table(), w.told[0])
+	}
+}
+
+// differ compares weights as a store keeps them.
+func differ(a, b tally.Weight) bool {
+	return float32(a.Share) != float32(b.Share) || a.Told != b.Told
 }
 
 // sums are what weights say of some classes, and what is so.
@@ -233,3 +243,86 @@ func TestSingleClasses(t *testing.T) {
 		t.Errorf("after rows have vanished, told is %+v", changes)
 	}
 }
+
+// TestByHand follows three groups of ten classes of 12 rows, k = 3: what is told of classes, groups and the
+// table, and what weights add up to.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	tl := tally.New(3, 4)
+	var items []*tally.Item
+	for i := range 30 {
+		items = append(items, tl.Add(int64(i), 12))
+	}
+	table, groups := tally.Weight{Share: 1}, map[int64]tally.Weight{}
+	settle := func(what string, wantTable tally.Weight, wantGroups map[int64]int, sum float64) {
+		t.Helper()
+		for number, w := range tl.Settle().Groups {
+			if groups[number] = w; number == 0 {
+				table = w
+			}
+		}
+		if table.Told != wantTable.Told || math.Abs(table.Share-wantTable.Share) > 1e-9 {
+			t.Errorf("%s: the table's weight is %v, want %v", what, table, wantTable)
+		}
+		for number, rows := range wantGroups {
+			if groups[number].Told.Rows != rows {
+				t.Errorf("%s: of group %d, %v is told, want %d rows", what, number, groups[number].Told, rows)
+			}
+		}
+		total := 0.0
+		for i, item := range items {
+			total += float64(sizes[i]) * tally.Rated(item.Weight().Share, table.Share)
+		}
+		if math.Abs(total-sum) > 1e-9 {
+			t.Errorf("%s: weights add up to %v, want %v", what, total, sum)
+		}
+	}
+	gone := func(class, rows, persons int) { tl.Set(items[class], tally.Count{Rows: rows, Persons: persons}) }
+	told := func(rows int) tally.Count { return tally.Count{Rows: rows, Persons: rows} }
+	for i := range sizes {
+		sizes[i] = 12
+	}
+
+	gone(0, 2, 2)
+	settle("two of one class", tally.Weight{Share: 1}, nil, 360)
+	gone(1, 1, 1)
+	settle("three of one group", tally.Weight{Share: 1, Told: told(3)}, map[int64]int{-1: 3}, 357)
+	if share := items[5].Weight().Share; math.Abs(share-117.0/120) > 1e-9 {
+		t.Errorf("a class of which nobody is gone has the weight %v", share)
+	}
+	gone(0, 5, 5)
+	settle("five of one class", tally.Weight{Share: 1, Told: told(6)}, map[int64]int{-1: 6}, 354)
+	if w := items[0].Weight(); w.Told != told(5) || math.Abs(w.Share-7.0/12*114/115) > 1e-9 {
+		t.Errorf("the class has the weight %v", w)
+	}
+	gone(10, 5, 5)
+	gone(20, 5, 5)
+	settle("five of two other classes", tally.Weight{Share: 1, Told: told(16)}, map[int64]int{-1: 6, -2: 5, -3: 5}, 344)
+	gone(15, 2, 2)
+	gone(25, 2, 2)
+	settle("two of two more", tally.Weight{Share: 340.0 / 344, Told: told(20)}, map[int64]int{-1: 6, -2: 5, -3: 5}, 340)
+	gone(10, 3, 3)
+	gone(20, 3, 3)
+	gone(15, 0, 0)
+	gone(25, 0, 0)
+	settle("some who come back", tally.Weight{Share: 2 - 12.0/16, Told: told(12)}, map[int64]int{-1: 6, -2: 5, -3: 5}, 348)
+	sizes[0] = 7
+	tl.Vanish(items[0], 5, tally.Count{Rows: 5, Persons: 5}, tally.Count{})
+	settle("rows that vanish", tally.Weight{Share: 2 - 7.0/11, Told: told(7)}, map[int64]int{-1: 1, -2: 5, -3: 5}, 348)
+	gone(10, 0, 0)
+	gone(20, 0, 0)
+	gone(1, 0, 0)
+	settle("all who come back", tally.Weight{Share: 1}, map[int64]int{-1: 0, -2: 0, -3: 0}, 355)
+	gone(2, 6, 4)
+	settle("rows of fewer persons", tally.Weight{Share: 1, Told: tally.Count{Rows: 6, Persons: 4}}, map[int64]int{-1: 6}, 349)
+	sizes[2] = 9
+	tl.Vanish(items[2], 3, tally.Count{Rows: 3, Persons: 2}, tally.Count{Rows: 3, Persons: 2})
+	settle("some of them vanish", tally.Weight{Share: 1, Told: tally.Count{Rows: 3, Persons: 2}}, map[int64]int{-1: 3}, 349)
+	for i := range items {
+		gone(i, sizes[i], sizes[i])
+	}
+	settle("nobody is left", tally.Weight{Share: 1, Told: told(352)}, nil, 0)
+}
+
+// sizes are the rows of the classes of TestByHand.
+var sizes [30]int
