@@ -46,7 +46,7 @@ func readImage(ctx context.Context, admin, reader *pgx.Conn, p catalog.Publicati
 		skip bool
 	}{
 		{&i.release, admin, fmt.Sprintf("SELECT %s, %s FROM %s%s", classColumns(p), quoted(names, ""), release, order), false},
-		{&i.all, admin, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), release), false},
+		{&i.all, admin, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), weighed(p, release, generation)), false},
 		{&i.published, reader, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), catalog.Published(p.Policy.Table).SQL()), false},
 		{&i.marks, admin, fmt.Sprintf("SELECT kproxy_row, kproxy_person FROM %s%s", release, order), !guarded(p)},
 		{&i.rows, admin, fmt.Sprintf("SELECT kproxy_row, kproxy_since IS NOT NULL, %s FROM %s", quoted(stored(p), ""), records), !guarded(p)},
@@ -61,6 +61,19 @@ func readImage(ctx context.Context, admin, reader *pgx.Conn, p catalog.Publicati
 		}
 	}
 	return i, i.readRanges(ctx, admin, records, release)
+}
+
+// weighed is the release with the weight of each row. Of a guarded table weights lie apart, by class, and
+// class 0 tells of the whole table: a share of its rows, or, above 1, 2 less the share of ghosts to leave out.
+func weighed(p catalog.Publication, release string, generation int64) string {
+	if !guarded(p) {
+		return release
+	}
+	return fmt.Sprintf(`(SELECT r.*, (CASE WHEN a.share > 1 THEN 1 - (2 - a.share) * (1 - w.share) ELSE w.share * a.share END)::real AS kproxy_weight
+		FROM %[1]s r,
+		LATERAL (SELECT coalesce(min(kproxy_weight), 1) AS share FROM %[2]s c WHERE c.kproxy_class = r.kproxy_class) w,
+		(SELECT coalesce(min(kproxy_weight), 1) AS share FROM %[2]s WHERE kproxy_class = 0) a) r`,
+		release, fmt.Sprintf("kproxy_store.cellweight_%d", generation))
 }
 
 // readRanges has the server tell which ranges do not hold a value of their class.
