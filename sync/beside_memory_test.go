@@ -250,6 +250,9 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 			if (log.have("open only at this end") > 0) == busy {
 				t.Errorf("%v", log.lines)
 			}
+			if strings.Contains(m.log(), "pg_terminate_backend(pid)") == busy {
+				t.Errorf("busy %t: the server process is ended: %t", busy, !busy)
+			}
 			cancel()
 			closeConn(w.conn)
 		})

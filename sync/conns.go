@@ -97,7 +97,9 @@ func (ls *connTracker) waiting(since time.Duration) []*trackedConn {
 }
 
 // checkConnections asks the server for the sessions from which an answer is awaited. One that
-// waits for kproxy, or is not there, will never give it.
+// waits for kproxy, or is not there, will never give it. Its server process is ended as well: it
+// may hold a transaction, for which a snapshot would wait as long as the server believes in
+// its client.
 func (w *watcher) checkConnections(ctx context.Context) error {
 	for _, l := range w.syncer.conns.waiting(deadAfter) {
 		reading := l.reading.Load()
@@ -109,6 +111,11 @@ func (w *watcher) checkConnections(ctx context.Context) error {
 		if !busy && l.reading.Load() == reading {
 			w.syncer.config.Logger.Info("a connection to the server is open only at this end", "pid", l.pid)
 			_ = l.Close()
+			const end = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+				WHERE pid = $1 AND state <> 'active' AND usename = current_user AND application_name LIKE 'kproxy %'`
+			if _, err := w.conn.Exec(ctx, end, l.pid); err != nil {
+				return fmt.Errorf("ending a session: %w", err)
+			}
 		}
 	}
 	return nil
