@@ -21,7 +21,13 @@ type Description struct {
 	Columns     []ColumnDescription // the published ones, in their order
 	Labels      []LabelDescription
 	Keys        []KeyDescription
+	// OffBy is by how many rows the sum of all weights can differ from how many rows stand for somebody, but for
+	// rounding; Unbounded where nothing bounds it.
+	OffBy int
 }
+
+// Unbounded says that there is no bound.
+const Unbounded = -1
 
 // ColumnDescription describes one published column.
 type ColumnDescription struct {
@@ -66,11 +72,31 @@ func (p Publication) Describe() Description {
 			d.Labels = append(d.Labels, labelsOf(c.Name, p.Attributes[c.Attribute].Spec)...)
 		}
 	}
-	d.Keys = p.Membership.keys(d.Table)
+	d.Keys, d.OffBy = p.Membership.keys(d.Table), p.offBy()
 	if p.Membership != nil && d.K == 0 { // without quasi-identifiers of its own
 		d.K = p.Membership.People.K()
 	}
 	return d
+}
+
+// offBy is Description.OffBy: what is told of a table's ghosts moves by as many persons as the smallest class has
+// (anonymizer/lineage DESIGN, "Counts"). Where a person can have several rows, only classes tell.
+func (p Publication) offBy() int {
+	switch {
+	case p.Policy.Updates.Mode != Guarded:
+		return 0
+	case p.Policy.Subject != "" || p.Membership != nil:
+		return Unbounded
+	}
+	schema, err := p.NewSchema()
+	if err != nil {
+		return Unbounded
+	}
+	set, err := p.ConstraintSet(schema)
+	if err != nil {
+		return Unbounded
+	}
+	return set.K() - 1
 }
 
 func (p Publication) describe(c PublishedColumn) ColumnDescription {
@@ -80,7 +106,7 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 		d.Form = "the number of the equivalence class"
 		return d
 	case Weight:
-		d.Form = "the share of the class's rows that stand for somebody"
+		d.Form = "the share of the class's rows that stand for somebody; kproxy.counts says how far sums may be off"
 		return d
 	case Pseudonym:
 		d.Form = "a pseudonym for the key, the same in all tables that refer to it; NULL in rows without it"

@@ -14,7 +14,7 @@ const HelperSchema = "kproxy"
 // labels, with a taxonomy or without.
 var helpers = map[string]int{
 	"certain": 14, "possible": 14, "overlap": 14,
-	"describe": 2, "labels": 2, "tables": 1,
+	"counts": 2, "describe": 2, "labels": 2, "tables": 1,
 }
 
 // Helpers are the names of the functions of HelperSchema, in order.

@@ -150,7 +150,7 @@ func (s *guarded) status() TableStatus {
 	f := s.lineage.Freshness()
 	status := TableStatus{
 		Records: s.lineage.Len(), Classes: f.Classes,
-		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts,
+		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts, Untold: f.Untold,
 		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returns.restored,
 	}
 	if f.Classes == 0 {

@@ -141,7 +141,7 @@ func (s *linkedGuarded) nextClass() (next incremental.ClassID) {
 func (s *linkedGuarded) status() (status TableStatus) {
 	_ = s.group.guard(func(g *people.Guarded) error {
 		f := g.Freshness(s.number)
-		status = TableStatus{Records: g.Len(s.number), Classes: g.Classes(), Waiting: f.Waiting, Stale: f.Stale, Ghosts: f.Ghosts, Expired: f.Withheld}
+		status = TableStatus{Records: g.Len(s.number), Classes: g.Classes(), Waiting: f.Waiting, Stale: f.Stale, Ghosts: f.Ghosts, Untold: f.Untold, Expired: f.Withheld}
 		status.OldestWaiting = g.OldestWaiting(s.number)
 		if status.Withheld = status.Records - (f.Rows - f.Ghosts); g.Classes() == 0 && s.group.settled {
 			status.Reason = reasonOf(g.Freshness(people.Root), g.Len(people.Root), g.Least())

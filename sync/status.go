@@ -92,8 +92,8 @@ type TableStatus struct {
 	Outdated int64
 
 	// Of a guarded table: see lineage.Freshness.
-	Waiting, Stale, Expired, Ghosts int
-	OldestWaiting, OldestStale      time.Time
+	Waiting, Stale, Expired, Ghosts, Untold int
+	OldestWaiting, OldestStale              time.Time
 	// Returned is how many records have come back, in a later transaction than that in which
 	// they left, and have taken the rows back that they had left.
 	Returned int

@@ -1,6 +1,9 @@
 package lineage
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Freshness tells how far the publication is behind the records. It is for the
 // operator: that one more record waits would tell a reader of an arrival.
@@ -9,6 +12,7 @@ type Freshness struct {
 	Stale    int // records that are published as they were
 	Withheld int // records that are not published for good
 	Ghosts   int // rows that stand for nobody any more
+	Untold   int // how many more rows weights count than stand for somebody; below 0 fewer
 	Rows     int // all published rows
 	Classes  int
 	// OldestWaiting and OldestStale are since when the first of them waits, or is
@@ -20,7 +24,7 @@ type Freshness struct {
 func (l *Lineage) Freshness() Freshness {
 	return Freshness{
 		Waiting: l.backlog.waiting.count, Stale: l.backlog.stale.count, Withheld: l.backlog.withheld,
-		Ghosts: l.released.ghosts, Rows: l.released.rows, Classes: l.released.classes.count(),
+		Ghosts: l.released.ghosts, Untold: l.released.ghosts - int(math.Round(l.released.tally.LeftOut())), Rows: l.released.rows, Classes: l.released.classes.count(),
 		OldestWaiting: l.backlog.oldest(&l.backlog.waiting), OldestStale: l.backlog.oldest(&l.backlog.stale),
 	}
 }

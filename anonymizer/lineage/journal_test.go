@@ -192,3 +192,15 @@ func (j *journal) stored(members map[incremental.RecordID]*member, record func(*
 	}
 	return rows, weights, records
 }
+
+// weighed adds up the weights of all rows, as readers see them.
+func (j *journal) weighed() (sum float64) {
+	table := 1.0
+	if w, told := j.told[0]; told {
+		table = w.Share
+	}
+	for _, r := range j.rows {
+		sum += lineage.Rated(j.classes[r.class].weight.Share, table)
+	}
+	return sum
+}

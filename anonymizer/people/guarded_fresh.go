@@ -10,6 +10,7 @@ type Freshness struct {
 	Withheld int // rows that are not published for good
 	Stale    int // rows that are published as they were
 	Ghosts   int // published rows that stand for nobody
+	Untold   int // how many more rows weights count than stand for somebody; below 0 fewer
 	Rows     int // published rows
 }
 
@@ -18,6 +19,7 @@ func (g *Guarded) Freshness(table int) Freshness {
 	g.recount(table)
 	f := g.tallies[table+1].counted
 	f.Ghosts = g.shown.of(table).departed
+	f.Untold = f.Ghosts - g.shown.of(table).discounted
 	f.Rows += f.Ghosts
 	return f
 }

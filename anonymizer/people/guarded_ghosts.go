@@ -130,6 +130,7 @@ func (p *publishing) vanishPart(of *part) {
 		}
 	}
 	shown.departed -= of.ghosts
+	p.shown.discount(of, 0, 0)
 	of.rows, of.ghosts = 0, 0
 	delete(p.shown.dirty, of)
 }
@@ -159,9 +160,10 @@ func (p *publishing) discount(of *part) {
 	gone := persons >= of.discountedPersons+p.k
 	back := of.discountedPersons >= persons+p.k || of.ghosts == 0
 	if gone || back {
-		of.discounted, of.discountedPersons = of.ghosts, persons
+		rows := of.ghosts
 		if persons < p.k {
-			of.discounted, of.discountedPersons = 0, 0
+			rows, persons = 0, 0
 		}
+		p.shown.discount(of, rows, persons)
 	}
 }

@@ -103,7 +103,8 @@ func (r *Restoring) End(weights []Weight, now time.Time) error {
 		for _, id := range w.Cells {
 			if cell := r.cells[id]; cell != nil {
 				of := cell.part
-				of.told, of.discounted, of.discountedPersons, of.untold = w.Share, w.Ghosts, w.Persons, false
+				of.told, of.untold = w.Share, false
+				g.shown.discount(of, w.Ghosts, w.Persons)
 			}
 		}
 	}

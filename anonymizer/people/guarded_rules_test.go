@@ -275,7 +275,7 @@ func TestWrongRowsChangeNothingGuarded(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", name, test.err, test.want)
 		}
 	}
-	if f, want := w.Freshness(0), (people.Freshness{Ghosts: 1, Rows: 8}); f != want {
+	if f, want := w.Freshness(0), (people.Freshness{Ghosts: 1, Untold: 1, Rows: 8}); f != want {
 		t.Errorf("%+v, want %+v", f, want)
 	}
 	w.must(w.Insert(people.Root, people.Row{ID: 100, Key: rowKey(people.Root, 0), Cells: []hierarchy.Cell{0}}, w.now))

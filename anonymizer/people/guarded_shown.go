@@ -28,6 +28,8 @@ type shownRows struct {
 	keys   map[int32]Key                  // of these
 	// departed is how many rows stand for nobody.
 	departed int
+	// discounted is how many rows weights leave out.
+	discounted int
 }
 
 // shownRow is a published row.
@@ -255,6 +257,12 @@ func (s *shown) ghostPersons(p *part) int {
 }
 
 // share is the share of the rows of a part that stand for somebody, as far as readers may know.
+// discount has the weight of a part leave rows out, of at least as many persons as told.
+func (s *shown) discount(of *part, rows, persons int) {
+	s.of(of.table).discounted += rows - of.discounted
+	of.discounted, of.discountedPersons = rows, persons
+}
+
 func (p *part) share() float64 { return float64(p.rows-p.discounted) / float64(p.rows) }
 
 // sortByID sorts slots by the IDs of their rows.

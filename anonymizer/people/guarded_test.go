@@ -525,6 +525,25 @@ func (w *guardedWorld) checkWeight(table int, now people.Weight) {
 	}
 }
 
+// checkUntold compares how wrong counts are said to be with the ghosts and what weights leave out.
+func (w *guardedWorld) checkUntold(table int) {
+	untold, counted := 0, make(map[int64]bool)
+	for _, r := range w.seen[table] {
+		if !r.exists {
+			untold++
+		}
+		counted[r.cell] = true
+	}
+	for _, weight := range w.weights {
+		if slices.ContainsFunc(weight.Cells, func(cell int64) bool { return counted[cell] }) {
+			untold -= weight.Ghosts
+		}
+	}
+	if f := w.live.Freshness(table - 1); f.Untold != untold {
+		w.t.Fatalf("table %d: %+v, but %d ghosts are untold", table, f, untold)
+	}
+}
+
 // restart begins anew with what a store has, in any order, beside the release as it is.
 func (w *guardedWorld) restart() {
 	next := w.startGuarded(w.live.pseudonyms)
@@ -537,6 +556,7 @@ func (w *guardedWorld) restart() {
 		if a, b := w.live.Freshness(table-1), w.twin.Freshness(table-1); a != b {
 			w.t.Fatalf("table %d: %+v after a restart, %+v without", table, a, b)
 		}
+		w.checkUntold(table)
 	}
 }
 

@@ -147,7 +147,7 @@ func (c *checker) published() []catalog.Name {
 
 // storeColumns are columns of the private store that earlier versions did not make.
 var storeColumns = []string{
-	"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale",
+	"updates", "waiting", "stale", "ghosts", "untold", "expired", "oldest_waiting", "oldest_stale",
 	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition", "heals", "returned", "hash_key",
 }
 

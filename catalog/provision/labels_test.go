@@ -113,7 +113,7 @@ func labeled(t *testing.T) (owner, reader *pgx.Conn) {
 	}}
 	publication, _ := catalog.Publish(policy, relation)
 	owner = login(t, admin, in.Owner)
-	execute(t, owner, "INSERT INTO kproxy_catalog.described VALUES ('public', 'folk', 5, 'k = 5', 'immediate', now(), NULL)")
+	execute(t, owner, "INSERT INTO kproxy_catalog.described VALUES ('public', 'folk', 5, 'k = 5', 'immediate', now(), NULL, 0)")
 	for _, l := range publication.Describe().Labels {
 		_, err := owner.Exec(t.Context(), "INSERT INTO kproxy_catalog.label VALUES ('public', 'folk', $1, $2, nullif($3, ''), $4, int4range($5, $6), $7)",
 			l.Column, l.Label, l.Parent, l.Leaves, l.First, l.Beyond, l.Ordered)

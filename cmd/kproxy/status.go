@@ -33,6 +33,7 @@ updates, status also shows
   WAITING  records that wait to be published, and how long the oldest has waited
   STALE    records that are still published as they were before a change, and since when
   GHOSTS   rows whose records are deleted; they vanish once enough others have left
+  UNTOLD   by how many rows counts by kproxy_weight are too high now; below 0, too low
   RETURNED records that were deleted and inserted again with the same key, and took their
            rows back, since the release was begun
   EXPIRED  records that are withheld for good: they waited until the deadline, or

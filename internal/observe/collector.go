@@ -77,6 +77,7 @@ var asked = []Metric{
 	{Name: "kproxy_table_stale", Type: "gauge", Tables: true, Help: "Records that are published as they were before a change.", Labels: []string{"table"}},
 	{Name: "kproxy_table_oldest_stale_seconds", Type: "gauge", Tables: true, Help: "Time for which the oldest of them has been stale.", Labels: []string{"table"}},
 	{Name: "kproxy_table_ghosts", Type: "gauge", Tables: true, Help: "Published rows whose records are deleted.", Labels: []string{"table"}},
+	{Name: "kproxy_table_untold", Type: "gauge", Tables: true, Help: "Rows by which counts by weights are too high; below 0, too low.", Labels: []string{"table"}},
 	{Name: "kproxy_table_returned", Type: "gauge", Tables: true, Help: "Records that left and came back, and took their rows back, since the release was begun.", Labels: []string{"table"}},
 	{Name: "kproxy_table_expired", Type: "gauge", Tables: true, Help: "Records that are withheld for good.", Labels: []string{"table"}},
 	{Name: "kproxy_table_information_loss", Type: "gauge", Tables: true, Help: "Information loss of the release, 0 to 1, at its last comparison with one made afresh.", Labels: []string{"table"}},
@@ -212,6 +213,7 @@ func (c *collector) collectTable(t Table, put sender) {
 	put("table_waiting", float64(t.Waiting), t.Name)
 	put("table_stale", float64(t.Stale), t.Name)
 	put("table_ghosts", float64(t.Ghosts), t.Name)
+	put("table_untold", float64(t.Untold), t.Name)
 	put("table_returned", float64(t.Returned), t.Name)
 	put("table_expired", float64(t.Expired), t.Name)
 	put("table_oldest_waiting_seconds", c.since(t.OldestWaiting), t.Name)

@@ -55,10 +55,10 @@ type Table struct {
 	Generation int64
 	Proof      *Proof // the last one, perhaps of an earlier release; nil before the first
 
-	Records, Classes, Withheld                int
-	Waiting, Stale, Expired, Ghosts, Returned int
-	OldestWaiting, OldestStale                time.Time // zero = none
-	Loss, Drift                               float64   // 0 = never measured
+	Records, Classes, Withheld                        int
+	Waiting, Stale, Expired, Ghosts, Untold, Returned int
+	OldestWaiting, OldestStale                        time.Time // zero = none
+	Loss, Drift                                       float64   // 0 = never measured
 }
 
 // Proof is what the verifier has found of a table.

@@ -69,6 +69,8 @@ type Figures struct {
 	// will never be published.
 	Ghosts  int64 `json:"ghosts"`
 	Expired int64 `json:"expired"`
+	// Untold is by how many rows counts by weights are too high; below 0, too low.
+	Untold int64 `json:"untold"`
 	// Returned counts the records that left, came back and took their rows back.
 	Returned int64 `json:"returned"`
 }

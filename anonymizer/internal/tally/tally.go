@@ -110,6 +110,9 @@ func (t *Tally) add(class int64, rows int, w Weight) *Item {
 	item := &Item{class: class, group: g, rows: rows, told: w.Told, stored: w.Told, weight: w.Share}
 	g.items = append(g.items, item)
 	t.dirty[g] = struct{}{}
+	if g.number == none {
+		t.count(g)
+	}
 	return item
 }
 
@@ -163,6 +166,7 @@ func (t *Tally) Remove(item *Item) {
 		t.dirty[g] = struct{}{}
 	} else {
 		delete(t.dirty, g)
+		t.count(g)
 	}
 }
 
@@ -225,10 +229,10 @@ func (t *Tally) settleGroup(g *group, changes *Changes) {
 			changes.Items = append(changes.Items, item)
 		}
 	}
+	t.count(g) // by the weights as they are now
 	if g.number == none {
 		return
 	}
-	t.count(g) // by the weights as they are now
 	if g.told != g.stored {
 		g.stored = g.told
 		changes.Groups[g.number] = Weight{Told: g.told}
@@ -301,6 +305,15 @@ func Rated(share, table float64) float64 {
 		return share * table
 	}
 	return 1 - (2-table)*(1-share)
+}
+
+// LeftOut is how many rows the weights leave out, all together, as of the last Settle.
+func (t *Tally) LeftOut() float64 {
+	out := float64(t.sum.rows) - t.sum.weighted
+	if t.share > 1 {
+		return (2 - t.share) * out
+	}
+	return float64(t.sum.rows) - t.sum.weighted*t.share
 }
 
 // Table is the share of the table.

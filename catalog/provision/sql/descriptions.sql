@@ -11,6 +11,9 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described (
   PRIMARY KEY (table_schema, table_name)
 );
 
+-- By how many rows the sum of a table's weights can be off; NULL where nothing bounds it.
+ALTER TABLE {{.CatalogSchema}}.described ADD COLUMN IF NOT EXISTS off_by bigint;
+
 CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_column (
   table_schema text,
   table_name   text,
@@ -98,6 +101,40 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   WHERE c.oid = $1
 $kproxy$;
 
+-- Weights are of type real, whose sum is off by one in a hundred thousand at most.
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.counts("table" text) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+DECLARE
+  found pg_catalog.record;
+  weight text := '1';
+BEGIN
+  SELECT d.* INTO found FROM {{.CatalogSchema}}.described_table($1) n
+    JOIN {{.CatalogSchema}}.described d ON d.table_schema = n.table_schema AND d.table_name = n.table_name;
+  IF NOT FOUND THEN
+    RAISE NOTICE 'no table "%" is published', $1 USING HINT = 'kproxy.tables() lists those that are.';
+    RETURN;
+  END IF;
+  IF found.updates = 'guarded' THEN
+    weight := '{{.WeightColumn}}';
+  END IF;
+  RETURN QUERY EXECUTE pg_catalog.format('SELECT n, counted, $1 + CASE WHEN counted < n THEN n / 100000 ELSE 0 END'
+    ' FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.round(pg_catalog.sum(%s::pg_catalog.float8))::pg_catalog.int8, 0) AS counted FROM %I.%I) s',
+    weight, '{{.ReleasePrefix}}' || found.table_schema, found.table_name) USING found.off_by;
+END
+$kproxy$;
+
+-- The same for 'patients'::regclass.
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.counts("table" oid) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+  SELECT d.* FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
+  CROSS JOIN LATERAL {{.HelperSchema}}.counts(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, {{len .ReleasePrefix}} + 1))
+    || '.' || pg_catalog.quote_ident(c.relname)) d
+  WHERE c.oid = $1
+$kproxy$;
+
+COMMENT ON FUNCTION {{.HelperSchema}}.counts(oid) IS 'How many rows of a published table stand for somebody, given as regclass.';
+COMMENT ON FUNCTION {{.HelperSchema}}.counts(text) IS 'How many rows a published table has, how many of them stand for somebody, and by how many that number is off at most.';
 COMMENT ON FUNCTION {{.HelperSchema}}.describe(oid) IS 'The columns of a published table, given as regclass.';
 COMMENT ON FUNCTION {{.HelperSchema}}.tables() IS 'The published tables, each with its k, its constraints, and how fresh it is.';
 COMMENT ON FUNCTION {{.HelperSchema}}.describe(text) IS 'The columns of a published table: what each shows, how it is generalized, and under which constraints.';

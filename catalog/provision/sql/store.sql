@@ -31,13 +31,14 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.generation (
 );
 
 -- How fresh a release is: the records that wait to be published, those published as
--- they were, the rows that stand for nobody, and the records that are withheld for good.
+-- they were, the rows that stand for nobody, how many of these weights still count, and the records that are withheld for good.
 -- A store that an earlier version made gets the columns, too.
 ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS updates        text,
   ADD COLUMN IF NOT EXISTS waiting        bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS stale          bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS ghosts         bigint NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS untold         bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS expired        bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS oldest_waiting timestamptz,
   ADD COLUMN IF NOT EXISTS oldest_stale   timestamptz;

@@ -210,7 +210,7 @@ func (d *Daemon) observedState() observe.State {
 			Name: policy.Table.String(), State: conditions[policy.Table].State, Preparing: t.Preparing, Generation: t.Generation,
 			Proof:   d.metrics.proofs.Of(policy.Table),
 			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
-			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts, Returned: t.Returned,
+			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts, Untold: t.Untold, Returned: t.Returned,
 			OldestWaiting: t.OldestWaiting, OldestStale: t.OldestStale, Loss: t.Loss, Drift: t.Drift,
 		})
 	}

@@ -106,7 +106,7 @@ func guards(to toDescribe) bool {
 
 func sameDescription(a, b described) bool {
 	return a.generation == b.generation && a.description.K == b.description.K &&
-		a.description.Constraints == b.description.Constraints && a.description.Updates == b.description.Updates &&
+		a.description.Constraints == b.description.Constraints && a.description.Updates == b.description.Updates && a.description.OffBy == b.description.OffBy &&
 		slices.Equal(a.description.Columns, b.description.Columns) && slices.Equal(a.description.Labels, b.description.Labels) &&
 		slices.EqualFunc(a.description.Keys, b.description.Keys, catalog.KeyDescription.Equal)
 }

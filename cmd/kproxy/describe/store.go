@@ -94,8 +94,8 @@ func describeTable(ctx context.Context, tx pgx.Tx, of described, written bool) e
 	for _, relation := range []string{"described_key", "label", "described_column", "described"} {
 		forTable("DELETE FROM kproxy_catalog." + relation + " WHERE table_schema = $1 AND table_name = $2")
 	}
-	forTable(`INSERT INTO kproxy_catalog.described (table_schema, table_name, k, constraints, updates, published_at, newest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		d.K, d.Constraints, d.Updates.String(), n.published, newest)
+	forTable(`INSERT INTO kproxy_catalog.described (table_schema, table_name, k, constraints, updates, published_at, newest, off_by) VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, -1))`,
+		d.K, d.Constraints, d.Updates.String(), n.published, newest, d.OffBy)
 	forTable(`INSERT INTO kproxy_store.description (table_schema, table_name, generation, next_class) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, next_class = excluded.next_class`,
 		of.generation, n.next)

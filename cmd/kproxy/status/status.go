@@ -154,12 +154,12 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Table, error) {
 	name := policy.Table
 	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}
-	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
+	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, untold, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
 		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
-		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired,
+		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Untold, &t.Expired,
 			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil

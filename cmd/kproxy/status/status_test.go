@@ -32,9 +32,9 @@ var storedPolicy = catalog.Policy{Tables: []catalog.TablePolicy{
 // and an immediate one with two parts.
 const storedStore = `
 INSERT INTO kproxy_store.position (slot, epoch, lsn, system_identifier, updated_at) VALUES ('status_test', 1, '0/1', '', now() - interval '90 seconds');
-INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, oldest_waiting, stale, oldest_stale, ghosts, expired, lsn, halted, halted_fix, asked) VALUES
-  ('public', 'stays', 7, '', 1, 1, 'guarded', 2, now() - interval '3 hours', 1, now() - interval '2 days', 3, 1, '0/1', NULL, NULL, 'resync'),
-  ('public', 'trips', 8, '', 1, 1, NULL, 0, NULL, 0, NULL, 0, 0, '0/2', 'a column is gone', 'bring it back', NULL);
+INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, oldest_waiting, stale, oldest_stale, ghosts, untold, expired, lsn, halted, halted_fix, asked) VALUES
+  ('public', 'stays', 7, '', 1, 1, 'guarded', 2, now() - interval '3 hours', 1, now() - interval '2 days', 3, 2, 1, '0/1', NULL, NULL, 'resync'),
+  ('public', 'trips', 8, '', 1, 1, NULL, 0, NULL, 0, NULL, 0, 0, 0, '0/2', 'a column is gone', 'bring it back', NULL);
 CREATE TABLE kproxy_store.records_7 AS SELECT n AS kproxy_record, CASE WHEN n <= 10 THEN n / 6 + 1 END AS kproxy_class, CASE WHEN n <= 10 THEN n END AS kproxy_row FROM generate_series(1, 13) n;
 CREATE TABLE kproxy_store.release_7 AS SELECT n / 7 + 1 AS kproxy_class, 'a'::text AS kproxy_class_note FROM generate_series(1, 13) n;
 CREATE TABLE kproxy_store.records_8 AS SELECT n AS kproxy_record, n AS kproxy_class, n / 2 AS kproxy_class_2 FROM generate_series(1, 9) n;
@@ -119,7 +119,7 @@ func compareTables(t *testing.T, s Status) {
 		{
 			Table: state.Table{
 				Name: "public.stays", State: "published", Asked: "resync", Position: "0/1", Updates: "guarded",
-				Figures: &state.Figures{Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Expired: 1},
+				Figures: &state.Figures{Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Untold: 2, Expired: 1},
 			},
 			Shown: 7,
 		},
@@ -169,7 +169,7 @@ func storedExample() Status {
 				Name: "public.patients", State: "published", Asked: "rebuild", Updates: "guarded",
 				Figures: &state.Figures{
 					Generation: 3, Records: 1000, Rows: 995, Classes: 61, Withheld: 9,
-					Waiting: 7, OldestWaiting: &waits, Stale: 1, OldestStale: &stale, Ghosts: 4, Returned: 5, Expired: 2,
+					Waiting: 7, OldestWaiting: &waits, Stale: 1, OldestStale: &stale, Ghosts: 4, Untold: 3, Returned: 5, Expired: 2,
 				},
 				Proof: &state.Proof{At: at.Add(-time.Hour), Passed: true, Generation: 3},
 			}},

@@ -21,14 +21,14 @@ func (s Status) WriteText(w io.Writer) error {
 	s.writeReplication(&text)
 	text.WriteByte('\n')
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tRETURNED\tEXPIRED\tPROOF")
+	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tUNTOLD\tRETURNED\tEXPIRED\tPROOF")
 	for _, t := range s.Tables {
 		if t.Generation == 0 {
 			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, t.State, t.Updates)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n", t.Name, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
-			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Returned, t.Expired, s.proofText(t.Proof))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Untold, t.Returned, t.Expired, s.proofText(t.Proof))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
