@@ -198,3 +198,36 @@ func TestGuardedTablesAreDescribedByTheDay(t *testing.T) {
 		t.Errorf("%d of kproxy's own columns are described", n)
 	}
 }
+
+// TestCountsKnowHowFarTheyAreOff deletes persons, some of a class and then many, and compares what kproxy.counts
+// says with the source.
+func TestCountsKnowHowFarTheyAreOff(t *testing.T) {
+	t.Parallel()
+	o := folkSite(siteOptions{}, 5)
+	o.tables = strings.Replace(o.tables, "    updates: immediate\n", "    "+guardedUpdates+"\n", 1)
+	s := newSite(t, o)
+	s.kproxy(t, "setup").must(t)
+	defer s.serve(t).end(t, syscall.SIGTERM)
+	client := connect(t, s.url())
+	eventually(t, "folk is described", func() bool {
+		return scalar[int](t, client, "SELECT count(*) FROM kproxy.counts('folk')") == 1
+	})
+	admin := connect(t, s.admin)
+	for gone := 1; gone < 120; gone += 1 + gone/3 {
+		execute(t, admin, "DELETE FROM folk WHERE id IN (SELECT id FROM folk ORDER BY md5(id::text) LIMIT $1)", 1+gone/3)
+		eventually(t, "the deletions are in the store", func() bool {
+			return scalar[int](t, admin, "SELECT count(*) FROM folk") == scalar[int](t, admin, "SELECT records FROM (SELECT count(*) AS records FROM kproxy_store.records_1) r")
+		})
+		there := scalar[int](t, admin, "SELECT (SELECT count(*) FROM kproxy_store.release_1) - ghosts FROM kproxy_store.generation")
+		var rows, counted, offBy int
+		if err := client.QueryRow(t.Context(), "SELECT * FROM kproxy.counts('public.folk'::regclass)").Scan(&rows, &counted, &offBy); err != nil {
+			t.Fatal(err)
+		}
+		if untold := scalar[int](t, admin, "SELECT untold FROM kproxy_store.generation"); offBy != 3 || counted > rows || max(counted-there, there-counted) > offBy || untold != counted-there {
+			t.Fatalf("%d rows, %d of them counted, %d untold, off by %d at most; there are %d", rows, counted, untold, offBy, there)
+		}
+	}
+	if n := scalar[int](t, client, "SELECT count(*) FROM kproxy.counts('secrets')"); n != 0 {
+		t.Errorf("a table that is not published has %d counts", n)
+	}
+}

@@ -85,7 +85,7 @@ func newScriptData(in Input) (scriptData, error) {
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
 		HelperSchema: catalog.HelperSchema, HelperRanges: helperRanges, Comparisons: comparisons,
 		ReleasePrefix: catalog.ReleaseSchema(""), WeightColumn: catalog.WeightColumn,
-		Protected:     protectedTables(in.Policy), Readable: in.Policy.Readable,
+		Protected: protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,
 	}

@@ -105,21 +105,21 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION {{.HelperSchema}}.counts("table" text) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
 DECLARE
-  found pg_catalog.record;
+  asked record;
   weight text := '1';
 BEGIN
-  SELECT d.* INTO found FROM {{.CatalogSchema}}.described_table($1) n
+  SELECT d.* INTO asked FROM {{.CatalogSchema}}.described_table($1) n
     JOIN {{.CatalogSchema}}.described d ON d.table_schema = n.table_schema AND d.table_name = n.table_name;
   IF NOT FOUND THEN
     RAISE NOTICE 'no table "%" is published', $1 USING HINT = 'kproxy.tables() lists those that are.';
     RETURN;
   END IF;
-  IF found.updates = 'guarded' THEN
+  IF asked.updates = 'guarded' THEN
     weight := '{{.WeightColumn}}';
   END IF;
   RETURN QUERY EXECUTE pg_catalog.format('SELECT n, counted, $1 + CASE WHEN counted < n THEN n / 100000 ELSE 0 END'
     ' FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.round(pg_catalog.sum(%s::pg_catalog.float8))::pg_catalog.int8, 0) AS counted FROM %I.%I) s',
-    weight, '{{.ReleasePrefix}}' || found.table_schema, found.table_name) USING found.off_by;
+    weight, '{{.ReleasePrefix}}' || asked.table_schema, asked.table_name) USING asked.off_by;
 END
 $kproxy$;
 

@@ -324,13 +324,14 @@ CREATE TABLE IF NOT EXISTS kproxy_store.generation (
 );
 
 -- How fresh a release is: the records that wait to be published, those published as
--- they were, the rows that stand for nobody, and the records that are withheld for good.
+-- they were, the rows that stand for nobody, how many of these weights still count, and the records that are withheld for good.
 -- A store that an earlier version made gets the columns, too.
 ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS updates        text,
   ADD COLUMN IF NOT EXISTS waiting        bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS stale          bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS ghosts         bigint NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS untold         bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS expired        bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS oldest_waiting timestamptz,
   ADD COLUMN IF NOT EXISTS oldest_stale   timestamptz;
@@ -1289,6 +1290,9 @@ CREATE TABLE IF NOT EXISTS kproxy_catalog.described (
   PRIMARY KEY (table_schema, table_name)
 );
 
+-- By how many rows the sum of a table's weights can be off; NULL where nothing bounds it.
+ALTER TABLE kproxy_catalog.described ADD COLUMN IF NOT EXISTS off_by bigint;
+
 CREATE TABLE IF NOT EXISTS kproxy_catalog.described_column (
   table_schema text,
   table_name   text,
@@ -1376,6 +1380,40 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   WHERE c.oid = $1
 $kproxy$;
 
+-- Weights are of type real, whose sum is off by one in a hundred thousand at most.
+CREATE OR REPLACE FUNCTION kproxy.counts("table" text) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+DECLARE
+  asked record;
+  weight text := '1';
+BEGIN
+  SELECT d.* INTO asked FROM kproxy_catalog.described_table($1) n
+    JOIN kproxy_catalog.described d ON d.table_schema = n.table_schema AND d.table_name = n.table_name;
+  IF NOT FOUND THEN
+    RAISE NOTICE 'no table "%" is published', $1 USING HINT = 'kproxy.tables() lists those that are.';
+    RETURN;
+  END IF;
+  IF asked.updates = 'guarded' THEN
+    weight := 'kproxy_weight';
+  END IF;
+  RETURN QUERY EXECUTE pg_catalog.format('SELECT n, counted, $1 + CASE WHEN counted < n THEN n / 100000 ELSE 0 END'
+    ' FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.round(pg_catalog.sum(%s::pg_catalog.float8))::pg_catalog.int8, 0) AS counted FROM %I.%I) s',
+    weight, 'kproxy_release_' || asked.table_schema, asked.table_name) USING asked.off_by;
+END
+$kproxy$;
+
+-- The same for 'patients'::regclass.
+CREATE OR REPLACE FUNCTION kproxy.counts("table" oid) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+  SELECT d.* FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
+  CROSS JOIN LATERAL kproxy.counts(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, 15 + 1))
+    || '.' || pg_catalog.quote_ident(c.relname)) d
+  WHERE c.oid = $1
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.counts(oid) IS 'How many rows of a published table stand for somebody, given as regclass.';
+COMMENT ON FUNCTION kproxy.counts(text) IS 'How many rows a published table has, how many of them stand for somebody, and by how many that number is off at most.';
 COMMENT ON FUNCTION kproxy.describe(oid) IS 'The columns of a published table, given as regclass.';
 COMMENT ON FUNCTION kproxy.tables() IS 'The published tables, each with its k, its constraints, and how fresh it is.';
 COMMENT ON FUNCTION kproxy.describe(text) IS 'The columns of a published table: what each shows, how it is generalized, and under which constraints.';

@@ -193,9 +193,9 @@ shown is the source at 0/1A2B3C, reached 1s ago, 1.5 KiB of write-ahead log behi
 confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot (reserved, 1.0 GiB until it is in danger)
 kproxy serves in 2 processes: 8 sessions, 10 connections
 
-TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  RETURNED  EXPIRED  PROOF
-public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       5         2        holds, 1h00m ago
-public.visits    halted              immediate  3           20       20    4        0         0              0             0       0         0        none
+TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  UNTOLD  RETURNED  EXPIRED  PROOF
+public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       3       5         2        holds, 1h00m ago
+public.visits    halted              immediate  3           20       20    4        0         0              0             0       0       0         0        none
 public.later     unpublished         guarded
 
 immediate updates of public.visits: whoever polls learns (docs/attack.md)
