@@ -48,6 +48,7 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy check      check the configuration and the privileges
   kproxy serve      publish the protected tables and serve clients
   kproxy verify     verify that the published tables meet their constraints
+  kproxy report     write a dossier of the release: rules, risks, proofs, limits
   kproxy status     show the state of the published tables, and what needs attention
   kproxy reload     make running processes read their configuration again
   kproxy accept     show what changed in tables and policy, and accept it
@@ -66,7 +67,7 @@ attention. With --json, errors are written to standard error as
 	})
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(), newConsole(),
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newReport(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(), newConsole(),
 		newVersion(), newSchema(), newUser(), newExplain(), newGenerate())
 	return root
 }

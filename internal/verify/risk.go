@@ -23,6 +23,8 @@ type Risk struct {
 	Size   int64  `json:"size"` // of all groups together
 	// Smallest is the size of the smallest group, 0 without groups.
 	Smallest int64 `json:"smallest"`
+	// Single counts the members that are alone in their group.
+	Single int64 `json:"single"`
 	// Above is the size of all groups whose members are identified with a probability above the threshold.
 	Above int64 `json:"above_threshold"`
 	// Alone counts the source's records that no other agrees with in all of Over, of Records that are stored.
@@ -100,10 +102,10 @@ func MeasureRisks(ctx context.Context, tx pgx.Tx, publications []catalog.Publica
 }
 
 // sizes counts groups and their sizes; %s is a query for the size n of each.
-const sizes = `SELECT count(*), coalesce(sum(n), 0)::bigint, coalesce(min(n), 0), coalesce(sum(n) FILTER (WHERE 1 / n::float8 > $1 + ` + tolerance + `), 0)::bigint FROM (%s) s`
+const sizes = `SELECT count(*), coalesce(sum(n), 0)::bigint, coalesce(min(n), 0), count(*) FILTER (WHERE n = 1), coalesce(sum(n) FILTER (WHERE 1 / n::float8 > $1 + ` + tolerance + `), 0)::bigint FROM (%s) s`
 
 func (t *table) readSizes(of *Risk, threshold float64, query string) error {
-	return t.tx.QueryRow(t.ctx, fmt.Sprintf(sizes, query), threshold).Scan(&of.Groups, &of.Size, &of.Smallest, &of.Above)
+	return t.tx.QueryRow(t.ctx, fmt.Sprintf(sizes, query), threshold).Scan(&of.Groups, &of.Size, &of.Smallest, &of.Single, &of.Above)
 }
 
 // readAlone counts the records that are alone.

@@ -34,7 +34,7 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 	records := recordsWithClasses(p, generation)
 	found := Losses{Columns: make(map[string]float64)}
 	for i, part := range p.Components() {
-		sampled, err := readClasses(ctx, tx, p, records, catalog.ClassColumn(i))
+		sampled, err := readClasses(ctx, tx, p, records, catalog.ClassColumn(i), measuredRecords)
 		if err != nil {
 			return nil, fmt.Errorf("measuring the loss of %s: %w", p.Policy.Table, upstream.WithoutValues(err))
 		}
@@ -86,7 +86,7 @@ type sampledClasses struct {
 // outputForm sets the output format that package sync uses.
 const outputForm = "SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL TimeZone = 'UTC'; SET LOCAL extra_float_digits = 1; SET LOCAL jit = off"
 
-func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records, class string) (sampledClasses, error) {
+func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records, class string, limit int64) (sampledClasses, error) {
 	coder, err := dataset.NewCoder(p)
 	if err != nil {
 		return sampledClasses{}, err
@@ -101,7 +101,7 @@ func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records,
 	if placed == 0 {
 		return sampledClasses{release: &anonymizer.Release{}}, nil
 	}
-	wanted := max(1, classes*measuredRecords/max(placed, measuredRecords))
+	wanted := max(1, classes*limit/max(placed, limit))
 	columns := []string{class}
 	for _, c := range coder.Columns() {
 		columns = append(columns, catalog.QuoteIdentifier(c))

@@ -1,0 +1,130 @@
+package integration
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/kproxy/kproxy/cmd/kproxy/dossier"
+)
+
+// TestReport has dossiers made of releases in both modes, and compares their figures with counts by hand.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	for _, updates := range []string{"immediate", "guarded"} {
+		t.Run(updates, func(t *testing.T) {
+			t.Parallel()
+			o := folkSite(siteOptions{}, 11)
+			if updates == "guarded" {
+				o.tables = strings.Replace(o.tables, "    updates: immediate\n", "    "+guardedUpdates+"\n", 1)
+			}
+			s := newSite(t, o)
+			s.kproxy(t, "setup").must(t)
+			if o := s.kproxy(t, "report", "--json"); o.code != 0 || !strings.Contains(o.stdout, `"state": "unpublished"`) {
+				t.Errorf("before anything is published: %+v", o)
+			}
+			p := s.serve(t)
+			admin := connect(t, s.admin)
+			execute(t, admin, "DELETE FROM folk WHERE id % 7 = 0")
+			eventually(t, "the store follows", func() bool {
+				return scalar[int](t, admin, "SELECT count(*) FROM folk") == scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.records_1")
+			})
+			p.end(t, syscall.SIGTERM)
+			s.checkDossier(t)
+			s.checkSignatures(t)
+		})
+	}
+}
+
+func (s *site) checkDossier(t *testing.T) {
+	t.Helper()
+	folder := filepath.Join(s.dir, "dossier")
+	s.kproxy(t, "report", "--out", folder, "--threshold", "0.2").must(t)
+	text, err := os.ReadFile(filepath.Join(folder, "dossier.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d dossier.Dossier
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	admin, table := connect(t, s.admin), d.Tables[0]
+	by := folkQI
+	if table.Updates == "guarded" {
+		by = "kproxy_class"
+	}
+	sizes := "(SELECT count(*) AS n FROM kproxy_release_public.folk GROUP BY " + by + ") g"
+	r := table.Risks[0]
+	for what, want := range map[string]struct {
+		got int64
+		sql string
+	}{
+		"groups":   {r.Groups, "SELECT count(*) FROM " + sizes},
+		"rows":     {r.Size, "SELECT sum(n)::bigint FROM " + sizes},
+		"smallest": {r.Smallest, "SELECT min(n) FROM " + sizes},
+		"above":    {r.Above, "SELECT coalesce(sum(n) FILTER (WHERE n < 5), 0)::bigint FROM " + sizes},
+		"records":  {r.Records, "SELECT count(*) FROM folk"},
+		"alone":    {r.Alone, "SELECT count(*) FROM (SELECT FROM folk GROUP BY age, weight, born, town, postcode HAVING count(*) = 1) s"},
+		"ghosts":   {table.Ghosts, "SELECT ghosts FROM kproxy_store.generation"},
+		"certain": {r.Sensitive[0].Certain, "SELECT coalesce(sum(n), 0)::bigint FROM (SELECT count(*) AS n FROM kproxy_release_public.folk GROUP BY " + by +
+			" HAVING count(DISTINCT coalesce(illness, '-')) = 1) s"},
+	} {
+		if n := scalar[int64](t, admin, want.sql); n != want.got {
+			t.Errorf("%s: %d, but %d by hand", what, want.got, n)
+		}
+	}
+	most := scalar[int64](t, admin, "SELECT sum(m)::bigint FROM (SELECT max(n) AS m FROM (SELECT "+by+", count(*) AS n FROM kproxy_release_public.folk GROUP BY "+by+", illness) v GROUP BY "+by+") s")
+	if right := r.Sensitive[0].Right; math.Abs(right-float64(most)/float64(r.Size)) > 1e-9 {
+		t.Errorf("%v are guessed right, but %d of %d by hand", right, most, r.Size)
+	}
+	attack := table.Attack.Parts[0]
+	if attack.Targets == 0 || attack.Average > r.Average()*1.5 || table.Updates == "immediate" && (attack.Average > r.Average()+1e-9 || attack.Highest > r.Highest()) {
+		t.Errorf("the attacker achieves %+v, the bound is %v", attack, r.Average())
+	}
+	if table.Proof == nil || !table.Proof.Passed || table.Loss == nil || *table.Loss <= 0 || r.Single != 0 || len(d.Policies) != 1 {
+		t.Errorf("%+v", table)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, "dossier.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wanted := range []string{"Simulated attack", "164.514", "27559", "Known limits", "illness", table.Proof.Checks[0].Name} {
+		if !strings.Contains(string(page), wanted) {
+			t.Errorf("the page lacks %q", wanted)
+		}
+	}
+}
+
+func (s *site) checkSignatures(t *testing.T) {
+	t.Helper()
+	folder := filepath.Join(s.dir, "signed")
+	const private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n"
+	const public = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n"
+	key, owner := s.write(t, "operator.pem", private), s.write(t, "operator.pub", public)
+	s.kproxy(t, "report", "--out", folder, "--key", key, "--last-proof").must(t)
+	for _, name := range []string{"dossier.html", "dossier.json"} {
+		path := filepath.Join(folder, name)
+		s.kproxy(t, "report", "check", path, "--public", owner).must(t)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(text, ' '), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := s.kproxy(t, "report", "check", path, "--public", owner); o.code != 1 || !strings.Contains(o.stderr, "not of this file") {
+			t.Errorf("a changed file passes: %+v", o)
+		}
+	}
+	if o := s.kproxy(t, "report", "--out", folder, "--key", owner); o.code != 1 || !strings.Contains(o.stderr, "no private key") {
+		t.Errorf("a public key signs: %+v", o)
+	}
+	s.kproxy(t, "report", "--out", folder, "--last-proof").must(t)
+	if _, err := os.Stat(filepath.Join(folder, "dossier.json.jws")); !os.IsNotExist(err) {
+		t.Errorf("the signature of an earlier dossier stays: %v", err)
+	}
+}
