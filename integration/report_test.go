@@ -128,3 +128,52 @@ func (s *site) checkSignatures(t *testing.T) {
 		t.Errorf("the signature of an earlier dossier stays: %v", err)
 	}
 }
+
+// TestReportOfPeople: tables that are released together are counted by persons; both modes.
+func TestReportOfPeople(t *testing.T) {
+	t.Parallel()
+	for _, updates := range []string{"immediate", "guarded"} {
+		t.Run(updates, func(t *testing.T) {
+			t.Parallel()
+			tables := strings.Replace(hospitalTables, "    updates: immediate\n", "    updates: "+updates+"\n", 1)
+			s := ready(t, sqlSite(hospitalSQL, tables))
+			o := s.kproxy(t, "report", "--json")
+			if o.code != 0 {
+				t.Fatal(o)
+			}
+			var d dossier.Dossier
+			if err := json.Unmarshal([]byte(o.stdout), &d); err != nil {
+				t.Fatal(err)
+			}
+			admin := connect(t, s.admin)
+			for _, table := range d.Tables {
+				if len(table.Risks) != 1 {
+					t.Fatalf("%s: %d risks", table.Name, len(table.Risks))
+				}
+				r := table.Risks[0]
+				switch table.Name {
+				case "public.patients":
+					n := scalar[int64](t, admin, "SELECT count(*) FROM kproxy_release_public.patients")
+					smallest := scalar[int64](t, admin, "SELECT min(n) FROM (SELECT count(*) AS n FROM kproxy_release_public.patients GROUP BY born, born_range, sex, postcode, postcode_range) s")
+					if r.Size != n || r.Smallest < 5 || r.Smallest != smallest || len(r.Sensitive) != 4 || table.Attack == nil {
+						t.Errorf("%d patients in groups of %d and more: %+v", n, smallest, table)
+					}
+				case "public.visits", "public.prescriptions":
+					if r.Smallest < 5 || r.Size == 0 || table.Attack != nil {
+						t.Errorf("%+v", table)
+					}
+				case "public.labs":
+					if r.Size != 0 {
+						t.Errorf("outsiders know nothing of %+v", r)
+					}
+				}
+				if table.Proof == nil || !table.Proof.Passed {
+					t.Errorf("%s: proof %+v", table.Name, table.Proof)
+				}
+			}
+			if len(d.People) != 1 || !strings.Contains(d.People[0].Promise, "at least 5 persons") {
+				t.Errorf("%+v", d.People)
+			}
+		})
+	}
+}

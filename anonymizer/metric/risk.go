@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -18,6 +19,12 @@ type Risk struct {
 	// them that a marketer, who tries to identify all, gets right.
 	Average float64
 }
+
+// UsualThreshold is the highest risk that practice cites for data that are made public (EMA/90915/2016). It takes LeastK, 12.
+const UsualThreshold = 0.09
+
+// LeastK is the least k whose risk is not above a threshold above 0.
+func LeastK(threshold float64) int { return int(math.Ceil(1/threshold - 1e-9)) }
 
 // Prosecutor is the risk from somebody who knows that a person is in the table: 1/|E| in
 // a class E. Highest is 1 by the smallest class, Average the number of classes

@@ -13,14 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/cmd/kproxy/dossier"
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/eval/report"
 )
-
-// usualThreshold is the probability that practice cites for public releases: k = 12.
-const usualThreshold = 0.09
 
 // The files of a dossier; the signature of each has signatureEnding behind its name.
 const (
@@ -68,7 +66,7 @@ dossier then says; 2 wrong command line.`,
 	flags := c.Flags()
 	flags.StringVar(&r.out, "out", "", "write the dossier into this `FOLDER`, in place of an earlier one")
 	flags.StringVar(&r.key, "key", "", "sign it by the private key in this `FILE`: PEM, of openssl genpkey")
-	flags.Float64Var(&r.options.Threshold, "threshold", usualThreshold, "`PROBABILITY` of identification that risks are compared with")
+	flags.Float64Var(&r.options.Threshold, "threshold", metric.UsualThreshold, "`PROBABILITY` of identification that risks are compared with")
 	flags.Uint64Var(&r.options.Seed, "seed", 1, "`SEED` by which the simulated attacker's targets are drawn")
 	flags.BoolVar(&r.lastProof, "last-proof", false, "do not run the verifier: show the last proof")
 	flags.BoolVar(&r.asJSON, "json", false, "write the dossier as JSON to standard output; errors too (those on standard error)")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/build"
@@ -171,7 +172,7 @@ func (g *gathering) limit(t *Table) {
 	}
 	for _, r := range t.Risks {
 		if r.Highest() > g.dossier.Threshold {
-			say("a person is identified with a probability of up to %.3g, above the threshold of %.3g: it takes k = %d", r.Highest(), g.dossier.Threshold, leastK(g.dossier.Threshold))
+			say("a person is identified with a probability of up to %.3g, above the threshold of %.3g: it takes k = %d", r.Highest(), g.dossier.Threshold, metric.LeastK(g.dossier.Threshold))
 		}
 	}
 	if t.OffBy == nil {
@@ -188,15 +189,6 @@ func (g *gathering) limit(t *Table) {
 	case t.Proof.Earlier:
 		say("the last verification was of an earlier release")
 	}
-}
-
-// leastK is the least k whose risk is not above the threshold.
-func leastK(threshold float64) int {
-	k := 1
-	for 1/float64(k) > threshold {
-		k++
-	}
-	return k
 }
 
 // readPolicies reads the policies that were in force, the newest first.

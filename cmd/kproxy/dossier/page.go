@@ -41,11 +41,17 @@ func (d *Dossier) summary() report.Section {
 			highest, average, above = probability(r.Highest()), probability(r.Average()), share(r.Above, r.Size)
 		}
 		rows = append(rows, []string{
-			t.Name, t.State, t.Updates, t.Constraints, whole(t.Records), whole(t.Rows), whole(t.Withheld), highest, average, above, percent(t.Loss), t.proved(),
+			t.Name, t.State, t.Updates, t.rule(), whole(t.Records), whole(t.Rows), whole(t.Withheld), highest, average, above, percent(t.Loss), t.proved(),
 		})
 	}
 	s.Tables = []report.Table{{Rows: rows}}
 	return s
+}
+
+// rule is the beginning of the constraints, up to what is said of tables that are released together.
+func (t *Table) rule() string {
+	rule, _, _ := strings.Cut(t.Constraints, ". ")
+	return rule
 }
 
 // worst is the part with the highest risk; nil where none is counted.
@@ -83,7 +89,7 @@ func (t *Table) proved() string {
 // published is what is published of a table, and how precise that is.
 func (d *Dossier) published(t *Table) report.Section {
 	s := report.Section{Title: t.Name + ": " + strings.ToLower(partPublished), Paragraphs: []string{
-		fmt.Sprintf("Rule: %s; method %s; updates %s.", t.Constraints, t.Method, t.Updates),
+		fmt.Sprintf("Rule: %s. Method %s, updates %s.", strings.TrimSuffix(t.Constraints, "."), t.Method, t.Updates),
 	}}
 	if len(t.Dropped) > 0 {
 		s.Paragraphs = append(s.Paragraphs, "Not published: "+strings.Join(t.Dropped, ", ")+".")

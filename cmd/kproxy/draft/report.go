@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/eval"
 	"github.com/kproxy/kproxy/internal/propose"
@@ -158,6 +159,7 @@ func (w *reporter) proposed(e Effect) {
 		w.line("      with k = %d all is withheld until there are more records: %s", e.K, e.Refused)
 		return
 	}
+	w.threshold(e.K)
 	var losses []string
 	for _, c := range e.Columns {
 		losses = append(losses, fmt.Sprintf("%s %s%s", propose.OneLine(c.Column), percent(c.Loss), silent(c)))
@@ -166,6 +168,14 @@ func (w *reporter) proposed(e Effect) {
 	for _, r := range e.Reached {
 		w.line("      with k = %d, every class has %d values of %s at least; the same one %s of a class at most; t is %.2f",
 			e.K, r.Values, propose.OneLine(r.Column), percent(r.Share), r.Closeness)
+	}
+}
+
+// threshold compares the risk that k leaves with what practice asks for.
+func (w *reporter) threshold(k int) {
+	if risk := 1 / float64(k); risk > metric.UsualThreshold {
+		w.line("      k = %d leaves a risk of up to %.2f that who knows all of this identifies a person; where data are made public, practice asks for %.2f: k = %d",
+			k, risk, metric.UsualThreshold, metric.LeastK(metric.UsualThreshold))
 	}
 }
 

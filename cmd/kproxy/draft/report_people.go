@@ -73,6 +73,11 @@ func (w *reporter) people(p People) {
 	for line := range strings.Lines(text.String()) {
 		w.line("      %s", strings.TrimRight(line, " \n"))
 	}
+	for _, e := range p.Effects {
+		if e.Knows == p.Knows && e.Refused == "" {
+			w.threshold(e.K)
+		}
+	}
 	w.line("    Risk is the mean of 1/persons left to whoever knows the root row and so many other rows of one window.")
 	for _, e := range p.Effects {
 		if e.Knows == p.Knows {
