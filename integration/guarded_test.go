@@ -198,3 +198,26 @@ func TestGuarded(t *testing.T) {
 		t.Error("that is too few to say anything")
 	}
 }
+
+// TestLikelyRefusalsAreWarnedOf: a third of all have a value of which a batch may have 35 %.
+func TestLikelyRefusalsAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	for alpha, warned := range map[string]bool{"0.35": true, "0.9": false} {
+		t.Run(alpha, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, sqlSite("CREATE TABLE ward (id int PRIMARY KEY, age int, illness text); INSERT INTO ward SELECT i, i % 80, 'illness ' || i % 3 FROM generate_series(1, 3000) i",
+				"tables:\n  public.ward:\n    updates: {mode: guarded, batch: 100}\n    constraints: [{k: 5}, {alpha: "+alpha+", of: illness}]\n"+
+					"    columns: {id: identifying, age: {role: quasi-identifying, hierarchy: numeric}, illness: sensitive}\n"))
+			s.kproxy(t, "setup").must(t)
+			p := s.serve(t)
+			eventually(t, "the table is published", func() bool {
+				var n int
+				return connect(t, s.admin).QueryRow(t.Context(), "SELECT count(*) FROM kproxy_release_public.ward").Scan(&n) == nil && n == 3000
+			})
+			p.end(t, syscall.SIGTERM)
+			if got := strings.Contains(p.log.String(), "will violate the constraints"); got != warned {
+				t.Errorf("warned: %t\n%s", got, p.log.String())
+			}
+		})
+	}
+}
