@@ -193,6 +193,7 @@ signature is in FILE.jws, unless --signature names another file.
 Exit codes: 0 it is; 1 it is not; 2 wrong command line.`,
 		Args: cobra.ExactArgs(1),
 	}
+	asJSON := jsonFlag(c)
 	c.Flags().StringVar(&public, "public", "", "the public key is in this `FILE`: PEM, of openssl pkey -pubout")
 	c.Flags().StringVar(&signature, "signature", "", "the signature is in this `FILE`")
 	c.RunE = func(c *cobra.Command, arguments []string) error {
@@ -215,6 +216,9 @@ Exit codes: 0 it is; 1 it is not; 2 wrong command line.`,
 		}
 		if err := dossier.CheckSignature(texts[0], texts[1], key); err != nil {
 			return failure{codeUnproven, "do not trust the file", fmt.Errorf("%s: %w", arguments[0], err)}
+		}
+		if *asJSON {
+			return writeJSON(c.OutOrStdout(), map[string]string{"file": arguments[0], "signed_by": public})
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s is as it was signed by the owner of %s\n", arguments[0], strings.TrimSpace(public))
 		return err
