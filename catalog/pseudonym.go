@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/people"
@@ -113,6 +114,18 @@ func (f PseudonymForm) SQL(column PublishedColumn, number string) string {
 		return fmt.Sprintf("(pg_catalog.lpad(pg_catalog.to_hex(%s), 16, '0') || '8000000000000000')::%s", number, column.Type)
 	}
 	return fmt.Sprintf("pg_catalog.lpad(pg_catalog.to_hex(%s), %d, '0')::%s", number, f.Digits, column.Type)
+}
+
+// Text is the pseudonym of a number as the server writes it.
+func (f PseudonymForm) Text(number uint64) string {
+	switch f.Digits {
+	case 0:
+		return strconv.FormatUint(number, 10)
+	case 32:
+		digits := fmt.Sprintf("%016x", number)
+		return digits[:8] + "-" + digits[8:12] + "-" + digits[12:] + "-8000-000000000000"
+	}
+	return fmt.Sprintf("%0*x", f.Digits, number)
 }
 
 // keyForms finds the forms of a table's pseudonyms, one for each column of its key, which all

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
@@ -35,7 +36,7 @@ func TestRangeTextIsHonest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range tests {
-		text := rangeText(test.rangeType, test.lower, test.upper)
+		text := catalog.RangeText(test.rangeType, test.lower, test.upper)
 		var got string
 		var honest bool
 		sql := "SELECT r::text, r @> $2::text::" + test.element + " AND r @> $3::text::" + test.element +

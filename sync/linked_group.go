@@ -19,10 +19,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/pseudonym"
 )
-
-// errPseudonyms ends a session, after which there are others.
-var errPseudonyms = errors.New("all pseudonyms of a table have been given")
 
 // linkedGroup is the release of the tables of one kind of person, which they share for a
 // session. A table joins the stream as any other does; nothing of the group is settled before
@@ -44,7 +42,7 @@ type linkedGroup struct {
 	restored bool          // the store's release was taken over, where updates are guarded
 	made     map[int]int64 // the generation of each table in memory
 
-	pseudonyms map[int]*pseudonyms
+	pseudonyms map[int]*pseudonym.Generator
 	exhausted  error
 	present    bool                         // all tables are applied
 	ready      bool                         // and up to one commit
@@ -58,7 +56,7 @@ type linkedGroup struct {
 func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, error) {
 	g := &linkedGroup{
 		people: of, values: make(map[int][]*privacy.Dictionary), attributes: make(map[int][]anonymizer.Attribute),
-		pseudonyms: make(map[int]*pseudonyms), made: make(map[int]int64), progress: func(int, int) {},
+		pseudonyms: make(map[int]*pseudonym.Generator), made: make(map[int]int64), progress: func(int, int) {},
 	}
 	schemas, shape := make([]privacy.Schema, len(of.Tables)), people.Shape{}
 	root, err := g.addTable(people.Root)
@@ -117,7 +115,7 @@ func (g *linkedGroup) addTable(table int) (schema privacy.Schema, err error) {
 		g.values[table] = append(g.values[table], s.Values)
 	}
 	if forms := of.Membership.Own; len(forms) > 0 {
-		g.pseudonyms[table], err = newPseudonyms(forms[0].Bits)
+		g.pseudonyms[table], err = pseudonym.New(forms[0].Bits)
 	}
 	return schema, err
 }
@@ -128,7 +126,7 @@ func (g *linkedGroup) pseudonym(table int) uint64 {
 	if of == nil {
 		return 0
 	}
-	number, err := of.next()
+	number, err := of.Next()
 	if err != nil {
 		g.exhausted = err
 	}

@@ -184,7 +184,7 @@ func (s *linkedGuarded) writeRelease(to *statements) {
 	s.writeDeparted(to)
 	if of := s.group.pseudonyms[s.number]; of != nil && len(s.share.Cells) > 0 {
 		to.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3",
-			s.t.layout.name().Schema, s.t.layout.name().Relation, s.t.release.generation, of.state())
+			s.t.layout.name().Schema, s.t.layout.name().Relation, s.t.release.generation, of.State())
 	}
 	if s.whole {
 		s.indexKeys(to)
@@ -257,7 +257,7 @@ func (s *linkedGuarded) writeDeparted(to *statements) {
 		_, gone := slices.BinarySearch(s.share.Gone, l.Row)
 		_, back := slices.BinarySearch(standing, l.Row)
 		if !gone && !back && l.Key != (people.Key{}) {
-			keys, left = append(keys, s.group.pseudonyms[people.Root].sealed(l.Key)), append(left, l.Row)
+			keys, left = append(keys, s.group.pseudonyms[people.Root].Sealed(l.Key)), append(left, l.Row)
 		}
 	}
 	for chunk := range slices.Chunk(rows, writeChunk) {

@@ -98,7 +98,7 @@ func (r *groupLoading) table(ctx context.Context, number int) error {
 	}
 	if of := r.group.pseudonyms[number]; of != nil {
 		if state := r.group.found.stored[number].secret; state != nil { // else nothing was published
-			if err := of.resume(state); err != nil {
+			if err := of.Resume(state); err != nil {
 				return internal(err)
 			}
 		}
@@ -133,7 +133,7 @@ func (r *groupLoading) departed(ctx context.Context, s *linkedGuarded) (map[incr
 		if err != nil || len(key) != len(people.Key{}) {
 			return errCopyText
 		}
-		keys[incremental.RecordID(row)] = r.group.pseudonyms[people.Root].unsealed(people.Key(key))
+		keys[incremental.RecordID(row)] = r.group.pseudonyms[people.Root].Unsealed(people.Key(key))
 		return nil
 	}, fmt.Sprintf("SELECT row, encode(hash, 'hex') FROM kproxy_store.departed WHERE generation = %d", s.t.release.generation))
 	return keys, err

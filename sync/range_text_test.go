@@ -28,7 +28,7 @@ func TestRangeTextAtTheEnds(t *testing.T) {
 		{"daterange", "4713-11-24 BC", "9999999-01-01 BC", `["4713-11-24 BC","9999999-01-01 BC"]`},
 		{"daterange", "-infinity", "infinity", `["-infinity","infinity"]`},
 	} {
-		if got := rangeText(test.rangeType, test.lower, test.upper); got != test.want {
+		if got := catalog.RangeText(test.rangeType, test.lower, test.upper); got != test.want {
 			t.Errorf("from %s to %s, %s is written %s, not %s", test.lower, test.upper, test.rangeType, got, test.want)
 		}
 	}

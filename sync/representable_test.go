@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
@@ -92,12 +93,12 @@ func TestRepresentable(t *testing.T) {
 		{"timestamp(1) with time zone", "12024-03-15 12:00:00.15+00", "", "", false, "12024-03-15 12:00:00.2+00"},
 		{"timestamp(0) with time zone", "0001-12-31 23:59:59.4+00 BC", "", "", false, "0001-12-31 23:59:59+00 BC"},
 	} {
-		within := bounds{test.lower, test.upper, test.halfOpen}
-		got := representable(test.sqlType, test.text, within)
+		within := catalog.Bounds{Lower: test.lower, Upper: test.upper, HalfOpen: test.halfOpen}
+		got := catalog.Representable(test.sqlType, test.text, within)
 		if got != test.want {
 			t.Errorf("%s %s within %v became %s, %s expected", test.sqlType, test.text, within, got, test.want)
 		}
-		if again := representable(test.sqlType, got, within); again != got {
+		if again := catalog.Representable(test.sqlType, got, within); again != got {
 			t.Errorf("%s %s became %s and then %s", test.sqlType, test.text, got, again)
 		}
 		if !declarable(t, test.sqlType) {
@@ -128,7 +129,7 @@ func TestRepresentableIsWhatIsStored(t *testing.T) {
 	}
 	var types, sent, texts []string
 	try := func(sqlType, text string) {
-		types, sent, texts = append(types, sqlType), append(sent, text), append(texts, representable(sqlType, text, bounds{}))
+		types, sent, texts = append(types, sqlType), append(sent, text), append(texts, catalog.Representable(sqlType, text, catalog.Bounds{}))
 	}
 	for range 3000 {
 		precision := 1 + r.IntN(12)

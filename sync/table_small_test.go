@@ -173,7 +173,7 @@ func TestBoundsAreHalfOpen(t *testing.T) {
 		{hierarchy.Spec{Domain: hierarchy.DomainInteger, Steps: []float64{1}}, false},
 		{hierarchy.Spec{Domain: hierarchy.DomainInteger}, false},
 	} {
-		if got := boundsOf(test.spec, hierarchy.Generalization{Lower: "1", Upper: "2"}); got != (bounds{"1", "2", test.want}) {
+		if got := catalog.BoundsOf(test.spec, hierarchy.Generalization{Lower: "1", Upper: "2"}); got != (catalog.Bounds{Lower: "1", Upper: "2", HalfOpen: test.want}) {
 			t.Errorf("%+v: %+v", test.spec, got)
 		}
 	}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -84,7 +83,7 @@ func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, er
 	}
 	cells := make([][]hierarchy.Cell, len(attributes))
 	for a, attribute := range attributes {
-		cells[a] = encode(f.texts(attribute.Name), attribute.Hierarchy)
+		cells[a] = encode(f.named(attribute.Name), attribute.Hierarchy)
 	}
 	if t.Records, err = anonymizer.NewTable(attributes, cells, sensitive); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (f *File) Like(t *Table) (*anonymizer.Table, error) {
 		cells[a] = encode(texts, attribute.Hierarchy)
 	}
 	subject := t.Publication.Policy.Subject
-	var persons []string
+	var persons *fields
 	if subject != "" {
 		var err error
 		if persons, err = f.textsLike(t, subject, wrong); err != nil {
@@ -128,64 +127,53 @@ func (f *File) Like(t *Table) (*anonymizer.Table, error) {
 
 // textsLike are the texts of a column as values of the type that the column of
 // the same name has in a table.
-func (f *File) textsLike(t *Table, name string, wrong *mistakes) ([]string, error) {
-	texts := f.texts(name)
+func (f *File) textsLike(t *Table, name string, wrong *mistakes) (*fields, error) {
 	if column := slices.Index(f.Columns, name); column >= 0 {
-		f.convert(column, t.types[name], wrong, func(record int, text string) { texts[record] = text })
-	} else if name != f.form.Key {
+		return f.convert(column, t.types[name], wrong), nil
+	}
+	if name != f.form.Key {
 		return nil, fmt.Errorf("there is no column %q: there are %s", name, strings.Join(f.Columns, ", "))
 	}
-	return texts, nil
+	return f.named(name), nil
 }
 
-// texts is a column; one that the file does not have is the generated key, which
+// named is a column; one that the file does not have is the generated key, which
 // numbers the records from 1.
-func (f *File) texts(name string) []string {
-	column := slices.Index(f.Columns, name)
-	texts := make([]string, len(f.Records))
-	for i, record := range f.Records {
-		if column >= 0 {
-			texts[i] = record[column]
-		} else {
-			texts[i] = strconv.Itoa(i + 1)
-		}
+func (f *File) named(name string) *fields {
+	if column := slices.Index(f.Columns, name); column >= 0 {
+		return f.fields[column]
 	}
-	return texts
+	return keyFields(f.records)
 }
 
 // values is a column with one text for values that are equal in SQL.
-func (f *File) values(p catalog.Publication, name string) []string {
-	return canonical(p, name, f.texts(name))
+func (f *File) values(p catalog.Publication, name string) *fields {
+	return canonical(p, name, f.named(name))
 }
 
-func canonical(p catalog.Publication, name string, texts []string) []string {
+func canonical(p catalog.Publication, name string, texts *fields) *fields {
 	column, _ := p.Relation.Column(name)
-	for i, text := range texts {
-		texts[i] = catalog.Canonical(column.BaseType, text)
+	if column.BaseType != "numeric" && column.BaseType != "bool" { // of other types of files, texts are equal where values are
+		return texts
 	}
-	return texts
+	return texts.mapped(func(text string) string { return catalog.Canonical(column.BaseType, text) })
 }
 
 // code numbers values; a missing one is a value of its own.
-func code(texts []string, values *privacy.Dictionary) []uint32 {
-	codes := make([]uint32, len(texts))
-	for i, text := range texts {
+func code(texts *fields, values *privacy.Dictionary) []uint32 {
+	return coded(texts, func(text string) uint32 {
 		if text == "" {
-			codes[i] = values.Null()
-		} else {
-			codes[i] = values.Code(text)
+			return values.Null()
 		}
-	}
-	return codes
+		return values.Code(text)
+	})
 }
 
-func encode(texts []string, h hierarchy.Hierarchy) []hierarchy.Cell {
-	cells := make([]hierarchy.Cell, len(texts))
-	for i, text := range texts {
-		cells[i] = hierarchy.OffScale()
-		if text != "" {
-			cells[i] = h.Encode(text)
+func encode(texts *fields, h hierarchy.Hierarchy) []hierarchy.Cell {
+	return coded(texts, func(text string) hierarchy.Cell {
+		if text == "" {
+			return hierarchy.OffScale()
 		}
-	}
-	return cells
+		return h.Encode(text)
+	})
 }

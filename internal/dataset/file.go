@@ -1,13 +1,15 @@
-// Package dataset reads a CSV file as the table that PostgreSQL would make of it, so that a
-// policy can be tried without a server.
+// Package dataset reads a CSV or Parquet file as the table that PostgreSQL would make of it, so
+// that a policy can be applied without a server.
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -19,41 +21,68 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// File is a CSV file, read whole.
+// File is a file of records, read whole. It takes two bytes for a field of a column with up to
+// 65,536 different ones, and four beside its text for one of any other column.
 type File struct {
 	Columns []string
 	// Types are the columns' SQL types, of config.CSVTypes.
 	Types []string
-	// Records hold a field for each column, in the text form in which PostgreSQL
-	// writes values of the column's type; "" is a missing value.
-	Records [][]string
 	// Dropped is the number of incomplete records that are left out.
 	Dropped int
 
-	path  string // "" where the text was given
-	form  config.CSV
-	lines []int // on which the records begin
-	one   bool  // of several files of the form: a type may be of another one's column
+	path    string // "" where the text was given
+	form    config.CSV
+	fields  []*fields // of each column
+	records int
+	lines   lines
+	one     bool // of several files of the form: a type may be of another one's column
+	// declared are the types that a file declares by itself, "" for others; nil for CSV.
+	declared []string
+	// unreadable are the types of columns that no policy can protect, by name.
+	unreadable map[string]string
 }
 
-// Read reads the file of the form. The error names the line that cannot be read,
-// or, of fields that are not of their column's declared type, the first ones.
+// Len is the number of records.
+func (f *File) Len() int { return f.records }
+
+// Field is a field, in the text form in which PostgreSQL writes values of the column's type;
+// "" is a missing value. Column is an index of Columns.
+func (f *File) Field(record, column int) string { return f.fields[column].at(record) }
+
+// Fields are those of a column.
+func (f *File) Fields(column int) iter.Seq2[int, string] { return f.fields[column].all() }
+
+// Read reads a CSV file of the form, or a Parquet file, whose name ends in .parquet. The error names
+// the line that cannot be read, or, of fields that are not of their column's declared type, the first ones.
 func Read(path string, form config.CSV) (*File, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the data: %w", err)
-	}
 	f := &File{form: form, path: path}
-	if err := f.parse(text); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+	if err := f.open(nil); err != nil {
+		return nil, err
 	}
 	return f, f.takeTypes()
 }
 
-// Parse reads a file from its text.
+// ReadWatched is Read for large files: told is called from time to time with how many records are read.
+// Path - stands for input, which is CSV, if that is not nil.
+func ReadWatched(path string, input io.Reader, form config.CSV, told func(records int)) (*File, error) {
+	if path != "-" || input == nil {
+		f := &File{form: form, path: path}
+		if err := f.open(told); err != nil {
+			return nil, err
+		}
+		return f, f.takeTypes()
+	}
+	f := &File{form: form, path: "standard input"}
+	if err := f.parse(input, told); err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return f, f.takeTypes()
+}
+
+// Parse reads CSV from its text.
 func Parse(text []byte, form config.CSV) (*File, error) {
 	f := &File{form: form}
-	if err := f.parse(text); err != nil {
+	if err := f.parse(bytes.NewReader(text), nil); err != nil {
 		return nil, err
 	}
 	if err := f.takeTypes(); err != nil {
@@ -62,12 +91,34 @@ func Parse(text []byte, form config.CSV) (*File, error) {
 	return f, nil
 }
 
-func (f *File) parse(text []byte) error {
+// open reads the file at the path.
+func (f *File) open(told func(records int)) error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("reading the data: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	read := func() error { return f.parse(file, told) }
+	if IsParquet(f.path) {
+		read = func() error { return f.parseParquet(file, told) }
+	}
+	if err := read(); err != nil {
+		return fmt.Errorf("reading %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// toldRecords is after how many records progress is told.
+const toldRecords = 1 << 16
+
+func (f *File) parse(input io.Reader, told func(records int)) error {
 	form := f.form
-	if err := checkText(text); err != nil {
+	text := bufio.NewReaderSize(input, 1<<20)
+	if err := skipMark(text); err != nil {
 		return err
 	}
-	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	reader := csv.NewReader(text)
+	reader.ReuseRecord = true
 	reader.Comma = form.Delimiter
 	reader.FieldsPerRecord = -1 // add says more of it
 	// A space that separates fields is not one around them.
@@ -81,10 +132,14 @@ func (f *File) parse(text []byte) error {
 		if err != nil {
 			return unreadable(err)
 		}
-		if err := f.name(header); err != nil {
+		if err := checkTexts(reader, header); err != nil {
+			return err
+		}
+		if err := f.name(slices.Clone(header)); err != nil {
 			return err
 		}
 	}
+	f.makeFields()
 	for {
 		record, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -93,15 +148,34 @@ func (f *File) parse(text []byte) error {
 		if err != nil {
 			return unreadable(err)
 		}
+		if err := checkTexts(reader, record); err != nil {
+			return err
+		}
 		line, _ := reader.FieldPos(0)
 		if err := f.add(record, line); err != nil {
 			return err
 		}
+		if told != nil && f.records%toldRecords == 0 {
+			told(f.records)
+		}
 	}
+	return f.checkRecords()
+}
+
+// makeFields makes a place for each column's fields.
+func (f *File) makeFields() {
+	f.fields = make([]*fields, len(f.Columns))
+	for i := range f.fields {
+		f.fields[i] = newFields()
+	}
+}
+
+// checkRecords checks that there are records.
+func (f *File) checkRecords() error {
 	switch {
-	case f.Dropped > 0 && len(f.Records) == 0:
+	case f.Dropped > 0 && f.records == 0:
 		return fmt.Errorf("there are no records: all %d are incomplete, and csv.drop_incomplete leaves them out", f.Dropped)
-	case len(f.Records) == 0:
+	case f.records == 0:
 		return errors.New("there are no records")
 	}
 	return nil
@@ -115,30 +189,49 @@ func unreadable(err error) error {
 	return err
 }
 
-// checkText checks that the text is UTF-8 without zero bytes, which PostgreSQL cannot store.
-func checkText(text []byte) error {
-	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+// skipMark skips the mark that a text in UTF-8 can begin with.
+func skipMark(text *bufio.Reader) error {
+	start, err := text.Peek(3)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
 		return errors.New("line 1 is not in UTF-8; convert the file with iconv -f utf-16 -t utf-8")
-	}
-	if !utf8.Valid(text) {
-		return fmt.Errorf("line %d is not in UTF-8; convert the file, for example with iconv -f latin1 -t utf-8", invalidLine(text))
-	}
-	if at := bytes.IndexByte(text, 0); at >= 0 {
-		return fmt.Errorf("line %d has a zero byte, which no text in PostgreSQL can have", 1+bytes.Count(text[:at], []byte("\n")))
+	case bytes.Equal(start, []byte("\ufeff")):
+		_, err = text.Discard(len(start))
+		return err
 	}
 	return nil
 }
 
-// invalidLine is the number of the first line that is not in UTF-8.
-func invalidLine(text []byte) int {
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		if !utf8.Valid(line) {
-			break
+// checkTexts checks that fields are UTF-8 without zero bytes, which PostgreSQL cannot store.
+func checkTexts(reader *csv.Reader, record []string) error {
+	for i, field := range record {
+		if what, at := unstorable(field); what != "" {
+			line, _ := reader.FieldPos(i)
+			return fmt.Errorf("line %d %s", line+strings.Count(field[:at], "\n"), what)
 		}
 	}
-	return number
+	return nil
+}
+
+// unstorable says what keeps PostgreSQL from storing a text, and where it is; "" for nothing.
+func unstorable(text string) (what string, at int) {
+	if !utf8.ValidString(text) {
+		valid := 0
+		for i, c := range text {
+			if _, size := utf8.DecodeRuneInString(text[i:]); c == utf8.RuneError && size == 1 {
+				valid = i
+				break
+			}
+		}
+		return "is not in UTF-8; convert the file, for example with iconv -f latin1 -t utf-8", valid
+	}
+	if at := strings.IndexByte(text, 0); at >= 0 {
+		return "has a zero byte, which no text in PostgreSQL can have", at
+	}
+	return "", 0
 }
 
 // SingleFieldError is the error for a header of one field that contains another delimiter.
@@ -218,8 +311,11 @@ func (f *File) add(record []string, line int) error {
 		f.Dropped++
 		return nil
 	}
-	f.Records = append(f.Records, record)
-	f.lines = append(f.lines, line)
+	for i, field := range record {
+		f.fields[i].add(field)
+	}
+	f.lines.add(f.records, line)
+	f.records++
 	return nil
 }
 
@@ -252,43 +348,100 @@ func (f *File) takeTypes() error {
 	f.Types = make([]string, len(f.Columns))
 	wrong := &mistakes{file: f}
 	for i, name := range f.Columns {
-		if f.Types[i] = f.form.Types[name]; f.Types[i] == "" {
+		f.Types[i] = f.form.Types[name]
+		if f.Types[i] == "" && f.declared != nil {
+			f.Types[i] = f.declared[i]
+		}
+		if f.Types[i] == "" {
 			f.Types[i] = f.inferType(i)
 		}
-		f.convert(i, f.Types[i], wrong, func(record int, text string) { f.Records[record][i] = text })
+		f.fields[i] = f.convert(i, f.Types[i], wrong)
+		f.fields[i].number = nil // nothing is added any more
 	}
 	return wrong.asError()
 }
 
-// convert hands on the output forms of a column's values as a type; of those that
-// are not of it, wrong takes note.
-func (f *File) convert(column int, name string, wrong *mistakes, to func(record int, text string)) {
+// convert gives the output forms of a column's values as a type; of those that are not of
+// it, which stay as they are, wrong takes note.
+func (f *File) convert(column int, name string, wrong *mistakes) *fields {
 	t := sqlTypes[name]
+	of := f.fields[column]
 	if t.output == nil {
-		return
+		return of
 	}
-	for i, record := range f.Records {
-		field := record[column]
+	changed, misfit := false, false
+	for field := range of.some() {
 		if field == "" {
 			continue
 		}
 		text, ok := t.output(field)
-		if !ok {
-			wrong.add(mistake{f.lines[i], f.Columns[column], field, t.not})
-		} else if text != field {
-			to(i, text)
+		misfit = misfit || !ok
+		changed = changed || text != field
+	}
+	if misfit {
+		for i, field := range of.all() {
+			if field == "" {
+				continue
+			}
+			if _, ok := t.output(field); !ok {
+				wrong.add(mistake{f.lines.of(i), f.Columns[column], field, t.not})
+			}
 		}
 	}
+	if !changed {
+		return of
+	}
+	return of.mapped(func(field string) string {
+		if field == "" {
+			return ""
+		}
+		if text, ok := t.output(field); ok {
+			return text
+		}
+		return field
+	})
 }
 
 // inferType is the narrowest type that all values of a column fit.
 func (f *File) inferType(column int) string {
-	valued := slices.ContainsFunc(f.Records, func(r []string) bool { return r[column] != "" })
+	valued := false
+	for field := range f.fields[column].some() {
+		if valued = field != ""; valued {
+			break
+		}
+	}
 	for _, t := range inferable {
-		misfits := func(r []string) bool { return r[column] != "" && !t.fits(r[column]) }
-		if valued && !slices.ContainsFunc(f.Records, misfits) {
+		fits := valued
+		for field := range f.fields[column].some() {
+			if fits = fits && (field == "" || t.fits(field)); !fits {
+				break
+			}
+		}
+		if fits {
 			return t.name
 		}
 	}
 	return "text"
+}
+
+// lines are those on which the records begin.
+type lines struct{ jumps []jump }
+
+// jump is where records do not begin one line behind the other.
+type jump struct{ record, line int }
+
+// add takes the line of the next record.
+func (l *lines) add(record, line int) {
+	if record == 0 || l.of(record) != line {
+		l.jumps = append(l.jumps, jump{record, line})
+	}
+}
+
+// of is the line of a record.
+func (l *lines) of(record int) int {
+	at, exact := slices.BinarySearchFunc(l.jumps, record, func(j jump, r int) int { return j.record - r })
+	if !exact {
+		at--
+	}
+	return l.jumps[at].line + record - l.jumps[at].record
 }

@@ -47,8 +47,8 @@ func TestTypesAreInferred(t *testing.T) {
 	if want := []string{"bigint", "text", "numeric", "date", "text", "numeric", "timestamp", "timestamptz", "text"}; !slices.Equal(f.Types, want) {
 		t.Errorf("types %v, want %v", f.Types, want)
 	}
-	if len(f.Records) != 2 || f.Dropped != 1 {
-		t.Errorf("%d records and %d dropped, want 2 and 1", len(f.Records), f.Dropped)
+	if f.Len() != 2 || f.Dropped != 1 {
+		t.Errorf("%d records and %d dropped, want 2 and 1", f.Len(), f.Dropped)
 	}
 }
 

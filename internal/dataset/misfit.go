@@ -66,7 +66,7 @@ func (f *File) nearest(column int, kind hierarchy.Kind) (name string, wrong *mis
 	values = f.present(column)
 	for _, candidate := range typesOf[kind].names {
 		m := &mistakes{file: f}
-		f.convert(column, candidate, m, func(int, string) {})
+		f.convert(column, candidate, m)
 		if wrong == nil || m.total < wrong.total {
 			name, wrong = candidate, m
 		}
@@ -78,10 +78,8 @@ func (f *File) nearest(column int, kind hierarchy.Kind) (name string, wrong *mis
 }
 
 func (f *File) present(column int) (values int) {
-	for _, r := range f.Records {
-		if r[column] != "" {
-			values++
-		}
+	for _, n := range f.fields[column].tally() {
+		values += n
 	}
 	return values
 }
@@ -95,9 +93,14 @@ func (f *File) checkValues(column int, kind hierarchy.Kind, at config.Position) 
 	case values == 0:
 		return fmt.Errorf("%s: %s has no values, so that its type is not known: write csv.types: {%s: %s}", at, what, scalar(what), name)
 	case wrong.total == 0:
-		first := slices.IndexFunc(f.Records, func(r []string) bool { return r[column] != "" && !isPlain(kind, r[column]) })
+		first := 0
+		for i, field := range f.fields[column].all() {
+			if first = i; field != "" && (f.declared != nil || !isPlain(kind, field)) {
+				break
+			}
+		}
 		return fmt.Errorf("%s: %s is %s, which is taken for a text: if it is a %s, write csv.types: {%s: %s}",
-			f.at(f.lines[first]), what, quote(f.Records[first][column]), typesOf[kind].words, scalar(what), name)
+			f.at(f.lines.of(first)), what, quote(f.Field(first, column)), typesOf[kind].words, scalar(what), name)
 	case 2*wrong.total > values:
 		_ = wrong.asError()
 		return fmt.Errorf("%s: a %s hierarchy does not fit %s: most of its values are no %ss, as %s on line %d; use another kind, for example categorical or prefix",

@@ -75,6 +75,9 @@ func (f *File) at(line int) string {
 	if f.path == "" {
 		return fmt.Sprintf("line %d", line)
 	}
+	if f.declared != nil {
+		return fmt.Sprintf("%s, row %d", f.path, line)
+	}
 	return config.Position{File: f.path, Line: line}.String()
 }
 

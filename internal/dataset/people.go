@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,19 +17,20 @@ import (
 // ReadTables reads the files of several tables, given by their paths, all of one form.
 // The errors are those of Read, joined.
 func ReadTables(paths map[catalog.Name]string, form config.CSV) (map[catalog.Name]*File, error) {
+	return ReadTablesWatched(paths, form, nil)
+}
+
+// ReadTablesWatched is ReadTables for large files: told is called from time to time with how many
+// records of the file at hand are read.
+func ReadTablesWatched(paths map[catalog.Name]string, form config.CSV, told func(records int)) (map[catalog.Name]*File, error) {
 	files := make(map[catalog.Name]*File)
 	untyped := maps.Clone(form.Types) // columns that no file has
 	var errs []error
 	for _, name := range slices.SortedFunc(maps.Keys(paths), catalog.Name.Compare) {
 		f := &File{form: form, path: paths[name], one: true}
 		files[name] = f
-		text, err := os.ReadFile(f.path)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("reading the data: %w", err))
-			continue
-		}
-		if err := f.parse(text); err != nil {
-			errs = append(errs, fmt.Errorf("reading %s: %w", f.path, err))
+		if err := f.open(told); err != nil {
+			errs = append(errs, err)
 			continue
 		}
 		for _, column := range f.Columns {
@@ -107,15 +107,15 @@ func formedConstraint(c privacy.Spec, files map[catalog.Name]*File) (privacy.Spe
 // addTo adds the file's records to those of a table.
 func (f *File) addTo(b *persons.Builder, table int) {
 	columns := b.Columns(table)
-	texts := make([][]string, len(columns))
+	texts := make([]*fields, len(columns))
 	for i, name := range columns {
-		texts[i] = f.texts(name)
+		texts[i] = f.named(name)
 	}
 	record := make([][]byte, len(columns))
-	for row := range f.Records {
+	for row := range f.records {
 		for i := range columns {
 			record[i] = nil
-			if text := texts[i][row]; text != "" {
+			if text := texts[i].at(row); text != "" {
 				record[i] = []byte(text)
 			}
 		}
@@ -126,5 +126,5 @@ func (f *File) addTo(b *persons.Builder, table int) {
 // Column is a column of the file as values of its type, "" for a missing one. Values
 // that are equal in SQL have one text.
 func (f *File) Column(policy *config.PolicyFile, name string) []string {
-	return f.values(catalog.Publication{Relation: f.Relation(policy)}, name)
+	return coded(f.values(catalog.Publication{Relation: f.Relation(policy)}, name), func(text string) string { return text })
 }

@@ -20,7 +20,7 @@ func (f *File) checkBounded(p catalog.Publication) error {
 			continue
 		}
 		column, _ := p.Relation.Column(c.Of)
-		values := tally(f.values(p, c.Of))
+		values := f.values(p, c.Of).tally()
 		for _, v := range c.Values {
 			if values[catalog.Canonical(column.BaseType, v)] == 0 {
 				wrong = append(wrong, fmt.Errorf("the constraint %v names the value %s, which never occurs in %s%s", c, quote(v), c.Of, similar(v, values)))
@@ -45,7 +45,7 @@ func similar(value string, values map[string]int) string {
 func (f *File) warnings(p catalog.Publication) []string {
 	var warnings []string
 	for _, a := range p.Attributes {
-		warnings = append(warnings, compare(a.Column, a.Spec, tally(f.texts(a.Column)), true)...)
+		warnings = append(warnings, compare(a.Column, a.Spec, f.named(a.Column).tally(), true)...)
 	}
 	for _, s := range p.Sensitive {
 		if name, line, misfits, nearly := f.Nearly(slices.Index(f.Columns, s.Column)); nearly {
@@ -53,7 +53,7 @@ func (f *File) warnings(p catalog.Publication) []string {
 				s.Column, counted(misfits, "field"), line, name))
 		}
 		if s.Spec != nil {
-			warnings = append(warnings, compare(s.Column, *s.Spec, tally(f.values(p, s.Column)), false)...)
+			warnings = append(warnings, compare(s.Column, *s.Spec, f.values(p, s.Column).tally(), false)...)
 		}
 	}
 	return warnings
@@ -117,17 +117,6 @@ func leaves(nodes []hierarchy.Node, inner map[string]bool) []string {
 		}
 		inner[n.Label] = true
 		values = append(values, leaves(n.Children, inner)...)
-	}
-	return values
-}
-
-// tally counts the records with each value.
-func tally(texts []string) map[string]int {
-	values := make(map[string]int)
-	for _, text := range texts {
-		if text != "" {
-			values[text]++
-		}
 	}
 	return values
 }

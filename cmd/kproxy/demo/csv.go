@@ -69,8 +69,11 @@ func (s *csvSource) load(ctx context.Context, conn *pgx.Conn) error {
 func (s *csvSource) write(to io.Writer) error {
 	w := csv.NewWriter(to)
 	row := make([]string, 0, len(s.Columns)+1)
-	for i, record := range s.Records {
-		row = append(append(row[:0], strconv.Itoa(i+1)), record...)
+	for i := range s.Len() {
+		row = append(row[:0], strconv.Itoa(i+1))
+		for column := range s.Columns {
+			row = append(row, s.Field(i, column))
+		}
 		if err := w.Write(row); err != nil {
 			return err
 		}

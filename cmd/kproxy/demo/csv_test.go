@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/dataset"
 )
 
 func TestRecordsAreNumbered(t *testing.T) {
 	t.Parallel()
-	s := csvSource{File: &dataset.File{Records: [][]string{{"31", "Ann"}, {"", "Bo, b"}}}}
+	file, err := dataset.Parse([]byte("age,name\n31,Ann\n,\"Bo, b\"\n"), config.CSV{Header: true, Delimiter: ','})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := csvSource{File: file}
 	var out bytes.Buffer
 	if err := s.write(&out); err != nil {
 		t.Fatal(err)

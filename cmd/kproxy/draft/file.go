@@ -47,8 +47,8 @@ func FromFile(o FileOptions) (string, error) {
 	var columns []propose.Column
 	for i, column := range file.Columns {
 		c := propose.Column{Name: column, Type: file.Types[i], Note: note(file, i)}
-		for _, record := range file.Records {
-			c.Values = append(c.Values, record[i])
+		for _, field := range file.Fields(i) {
+			c.Values = append(c.Values, field)
 		}
 		columns = append(columns, c)
 	}

@@ -103,7 +103,13 @@ func (s Setup) adultRecords(whole bool) ([][]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
-		records = append(records, file.Records...)
+		for i := range file.Len() {
+			record := make([]string, len(file.Columns))
+			for column := range record {
+				record[column] = file.Field(i, column)
+			}
+			records = append(records, record)
+		}
 	}
 	if s.Quick {
 		records = thin(records)

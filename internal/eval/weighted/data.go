@@ -25,9 +25,9 @@ func NewData(name string, file *dataset.File, policy *config.PolicyFile, sum str
 	if column < 0 {
 		return Data{}, fmt.Errorf("there is no column %q to sum: there are %s", sum, strings.Join(file.Columns, ", "))
 	}
-	for _, record := range file.Records {
-		number, err := strconv.ParseFloat(record[column], 64)
-		if err != nil && record[column] != "" {
+	for _, field := range file.Fields(column) {
+		number, err := strconv.ParseFloat(field, 64)
+		if err != nil && field != "" {
 			return Data{}, fmt.Errorf("column %s cannot be summed: it has fields that are no numbers", sum)
 		}
 		d.Measure = append(d.Measure, number)

@@ -1,4 +1,4 @@
-package sync
+package catalog
 
 import (
 	"fmt"
@@ -10,27 +10,27 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// bounds are those between which the members of a class lie. Bounds that are no
+// Bounds are those between which the members of a class lie. Bounds that are no
 // numbers, or moments, bound nothing.
-type bounds struct {
-	lower, upper string
-	halfOpen     bool // no member is equal to upper
+type Bounds struct {
+	Lower, Upper string
+	HalfOpen     bool // no member is equal to Upper
 }
 
-// boundsOf are those of a generalization by a hierarchy. Fixed intervals of decimals
+// BoundsOf are those of a generalization by a hierarchy. Fixed intervals of decimals
 // share their bounds with their neighbors.
-func boundsOf(spec hierarchy.Spec, g hierarchy.Generalization) bounds {
-	return bounds{g.Lower, g.Upper, len(spec.Steps) > 0 && spec.Domain == hierarchy.DomainDecimal}
+func BoundsOf(spec hierarchy.Spec, g hierarchy.Generalization) Bounds {
+	return Bounds{g.Lower, g.Upper, len(spec.Steps) > 0 && spec.Domain == hierarchy.DomainDecimal}
 }
 
-// representable brings the value that stands for a class into its column's type,
+// Representable brings the value that stands for a class into its column's type,
 // in the text form of exactly what the server stores then: it rounds to the type's
 // precision by itself, and classes of which the same is stored look alike to readers.
 //
 // The middle of a fixed interval can lie beyond the type, or be rounded out of the
 // interval. The members are of the type and lie in the interval, so that a value of
 // the type can take its place that does as well.
-func representable(sqlType, text string, within bounds) string {
+func Representable(sqlType, text string, within Bounds) string {
 	switch sqlType {
 	case "smallint":
 		return decimals{least: big.NewInt(math.MinInt16), most: big.NewInt(math.MaxInt16)}.represent(text, within)
@@ -63,7 +63,7 @@ type decimals struct {
 
 // represent rounds half away from zero, as the server does. What is no number stays
 // as it is.
-func (d decimals) represent(text string, within bounds) string {
+func (d decimals) represent(text string, within Bounds) string {
 	value, readable := d.count(text)
 	if !readable {
 		return text
@@ -78,16 +78,16 @@ func (d decimals) represent(text string, within bounds) string {
 	if number.Cmp(d.least) < 0 {
 		number = d.least
 	}
-	if upper, readable := d.count(within.upper); readable {
+	if upper, readable := d.count(within.Upper); readable {
 		last := floor(upper)
-		if within.halfOpen && upper.IsInt() {
+		if within.HalfOpen && upper.IsInt() {
 			last.Sub(last, big.NewInt(1))
 		}
 		if number.Cmp(last) > 0 {
 			number = last
 		}
 	}
-	if lower, readable := d.count(within.lower); readable {
+	if lower, readable := d.count(within.Lower); readable {
 		if first := new(big.Int).Neg(floor(lower.Neg(lower))); number.Cmp(first) < 0 {
 			number = first
 		}
@@ -119,7 +119,7 @@ func floor(number *big.Rat) *big.Int { return new(big.Int).Div(number.Num(), num
 
 // singlePrecision rounds to the nearest real, or to one beside it where that one's
 // shortest text, which is what readers see of it, lies among the members.
-func singlePrecision(text string, within bounds) string {
+func singlePrecision(text string, within Bounds) string {
 	number, err := strconv.ParseFloat(text, 32)
 	if err != nil && !math.IsInf(number, 0) {
 		return text
@@ -167,17 +167,17 @@ func nearestTo(f float32, text string) bool {
 }
 
 // hold reports whether a number lies within the bounds.
-func (b bounds) hold(text string) bool {
+func (b Bounds) hold(text string) bool {
 	number, readable := new(big.Rat).SetString(text)
 	if !readable {
 		return true
 	}
-	if lower, readable := new(big.Rat).SetString(b.lower); readable && number.Cmp(lower) < 0 {
+	if lower, readable := new(big.Rat).SetString(b.Lower); readable && number.Cmp(lower) < 0 {
 		return false
 	}
-	if upper, readable := new(big.Rat).SetString(b.upper); readable {
+	if upper, readable := new(big.Rat).SetString(b.Upper); readable {
 		side := number.Cmp(upper)
-		return side < 0 || side == 0 && !b.halfOpen
+		return side < 0 || side == 0 && !b.HalfOpen
 	}
 	return true
 }

@@ -1,4 +1,4 @@
-package sync
+package catalog
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ const microsPerSecond = 1_000_000
 // roundTimestamp rounds a timestamp to some digits of a second (0 to 6) as the server
 // does, half away from the epoch, and within the bounds. What is no timestamp
 // stays as it is.
-func roundTimestamp(text string, digits int, within bounds) string {
+func roundTimestamp(text string, digits int, within Bounds) string {
 	at, zone, readable := parseTimestamp(text)
 	if !readable || digits < 0 || digits > 6 {
 		return text
@@ -28,16 +28,16 @@ func roundTimestamp(text string, digits int, within bounds) string {
 	if at < 0 {
 		rounded = -((-at + unit/2) / unit * unit)
 	}
-	if upper, _, readable := parseTimestamp(within.upper); readable && rounded > upper {
+	if upper, _, readable := parseTimestamp(within.Upper); readable && rounded > upper {
 		rounded = floorTo(upper, unit)
 	}
-	if lower, _, readable := parseTimestamp(within.lower); readable && rounded < lower {
+	if lower, _, readable := parseTimestamp(within.Lower); readable && rounded < lower {
 		rounded = -floorTo(-lower, unit)
 	}
 	return formatTimestamp(rounded, zone)
 }
 
-// formatTimestamp is the inverse of parseMoment.
+// formatTimestamp is the inverse of parseTimestamp.
 func formatTimestamp(micros int64, zone string) string {
 	fraction := micros - floorTo(micros, microsPerSecond)
 	at := time.Unix(epoch+(micros-fraction)/microsPerSecond, 0).UTC()

@@ -1,4 +1,6 @@
-package sync
+// Package pseudonym numbers rows so that no number tells of another one. Generator is the entry
+// point.
+package pseudonym
 
 import (
 	"crypto/aes"
@@ -11,10 +13,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/people"
 )
 
-// pseudonyms numbers the rows of a table by a secret permutation: no two numbers are the
+// Generator numbers the rows of a table by a secret permutation: no two numbers are the
 // same, and none tells of another one, or of when it was given. The permutation is a Feistel
 // network with rounds of AES, walked until it is in range (Black and Rogaway 2002).
-type pseudonyms struct {
+type Generator struct {
 	key    [16]byte
 	secret cipher.Block
 	half   uint // bits of each half
@@ -22,7 +24,11 @@ type pseudonyms struct {
 	given  uint64
 }
 
-func newPseudonyms(bits int) (*pseudonyms, error) {
+// ErrAllGiven ends a generator, after which there are others.
+var ErrAllGiven = errors.New("all pseudonyms of a table have been given")
+
+// New makes a generator of numbers between 1 and 2^bits - 1, with a secret of its own.
+func New(bits int) (*Generator, error) {
 	var key [16]byte
 	if _, err := crand.Read(key[:]); err != nil {
 		return nil, fmt.Errorf("drawing a secret: %w", err)
@@ -31,14 +37,14 @@ func newPseudonyms(bits int) (*pseudonyms, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing a secret: %w", err)
 	}
-	return &pseudonyms{key: key, secret: secret, half: uint(bits+1) / 2, limit: 1 << bits}, nil
+	return &Generator{key: key, secret: secret, half: uint(bits+1) / 2, limit: 1 << bits}, nil
 }
 
-// state is what resume goes on from.
-func (p *pseudonyms) state() []byte { return binary.LittleEndian.AppendUint64(p.key[:], p.given) }
+// State is what Resume goes on from.
+func (p *Generator) State() []byte { return binary.LittleEndian.AppendUint64(p.key[:], p.given) }
 
-// resume goes on where another one stood, so that no number is given twice.
-func (p *pseudonyms) resume(state []byte) error {
+// Resume goes on where another one stood, so that no number is given twice.
+func (p *Generator) Resume(state []byte) error {
 	if len(state) != len(p.key)+8 {
 		return errors.New("what pseudonyms are made of is not in the store")
 	}
@@ -50,25 +56,25 @@ func (p *pseudonyms) resume(state []byte) error {
 	return nil
 }
 
-// sealed is a key as the store has it of who has left: only with the secret, which the store has
+// Sealed is a key as the store has it of who has left: only with the secret, which the store has
 // elsewhere, can guessed keys be tested.
-func (p *pseudonyms) sealed(key people.Key) []byte {
+func (p *Generator) Sealed(key people.Key) []byte {
 	var block people.Key
 	p.secret.Encrypt(block[:], key[:])
 	return block[:]
 }
 
-// unsealed is the key of sealed.
-func (p *pseudonyms) unsealed(block people.Key) (key people.Key) {
+// Unsealed is the key of Sealed.
+func (p *Generator) Unsealed(block people.Key) (key people.Key) {
 	p.secret.Decrypt(key[:], block[:])
 	return key
 }
 
-// next is a further pseudonym, between 1 and 2^bits - 1. All of them are given once; the
+// Next is a further pseudonym, between 1 and 2^bits - 1. All of them are given once; the
 // next session has another secret, and all again.
-func (p *pseudonyms) next() (uint64, error) {
+func (p *Generator) Next() (uint64, error) {
 	if p.given++; p.given >= p.limit {
-		return 0, errPseudonyms
+		return 0, ErrAllGiven
 	}
 	for at := p.permuted(p.given); ; at = p.permuted(at) {
 		if at != 0 && at < p.limit {
@@ -81,7 +87,7 @@ func (p *pseudonyms) next() (uint64, error) {
 // permutation.
 const feistelRounds = 8
 
-func (p *pseudonyms) permuted(number uint64) uint64 {
+func (p *Generator) permuted(number uint64) uint64 {
 	mask := uint64(1)<<p.half - 1
 	left, right := number>>p.half, number&mask
 	var block [aes.BlockSize]byte
