@@ -22,6 +22,44 @@ func (c PublishedColumn) Text(spec hierarchy.Spec, g hierarchy.Generalization) (
 	return g.Value, true
 }
 
+// Output is what a generalized column shows of a class in the text form in which PostgreSQL writes
+// it; false where it shows NULL. Spec is the attribute's.
+func (c PublishedColumn) Output(spec hierarchy.Spec, g hierarchy.Generalization) (text string, shown bool) {
+	if text, shown = c.Text(spec, g); !shown || c.Part != Range {
+		return text, shown
+	}
+	return rangeOutput(c.Type, text), true
+}
+
+// rangeOutput is what the server makes of a RangeText: ranges of whole numbers and days end before
+// their upper bound, and bounds are quoted where they need it (PostgreSQL, "Range Types").
+func rangeOutput(rangeType, text string) string {
+	lower, upper, _ := strings.Cut(text[1:len(text)-1], ",")
+	lower, upper = strings.Trim(lower, `"`), strings.Trim(upper, `"`)
+	closing := text[len(text)-1:]
+	if upper != "" {
+		switch rangeType {
+		case "int4range", "int8range":
+			if n, err := strconv.ParseInt(upper, 10, 64); err == nil {
+				upper, closing = strconv.FormatInt(n+1, 10), ")"
+			}
+		case "daterange":
+			if day, _, readable := parseTimestamp(strings.Replace(upper+" 00:00:00", " BC 00:00:00", " 00:00:00 BC", 1)); readable {
+				moment := formatTimestamp(day+24*60*60*microsPerSecond, "")
+				upper, closing = strings.Replace(moment, " 00:00:00", "", 1), ")"
+			}
+		}
+	}
+	return text[:1] + quotedBound(lower) + "," + quotedBound(upper) + closing
+}
+
+func quotedBound(bound string) string {
+	if strings.Contains(bound, " ") {
+		return `"` + bound + `"`
+	}
+	return bound
+}
+
 // lastDateYear is a year below the end of PostgreSQL's calendar (5874897).
 const lastDateYear = 5874896
 

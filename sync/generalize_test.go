@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
@@ -47,6 +48,10 @@ func TestRangeTextIsHonest(t *testing.T) {
 		}
 		if got != test.want || !honest {
 			t.Errorf("%s %s is %s, want %s; holds its bounds: %t", test.rangeType, text, got, test.want, honest)
+		}
+		column := catalog.PublishedColumn{Type: test.rangeType, Part: catalog.Range}
+		if output, shown := column.Output(hierarchy.Spec{}, hierarchy.Generalization{Lower: test.lower, Upper: test.upper}); !shown || output != got && test.upper != "1e3" {
+			t.Errorf("%s %s is %s, and written %s without a server", test.rangeType, text, got, output)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (e *evaluation) runPeople(c *cobra.Command, policy *config.PolicyFile) erro
 			return usageError{fmt.Errorf("--%s is for a policy about one table, and this one has people", name)}
 		}
 	}
-	paths, err := e.paths(kind)
+	paths, err := tablePaths(kind, e.data, "--data ")
 	if err != nil {
 		return usageError{err}
 	}
@@ -62,38 +62,6 @@ func (e *evaluation) runPeople(c *cobra.Command, policy *config.PolicyFile) erro
 	}
 	bar.done()
 	return e.writePeople(c, r)
-}
-
-// paths are those of the files of a kind's tables, one for each.
-func (e *evaluation) paths(kind catalog.People) (map[catalog.Name]string, error) {
-	paths := make(map[catalog.Name]string)
-	for _, data := range e.data {
-		name, path, found := strings.Cut(data, "=")
-		table := catalog.ParseName(name)
-		switch _, twice := paths[table]; {
-		case !found || path == "":
-			return nil, fmt.Errorf("--data %s does not say of which table it is: write %s=%s and so on, since the policy has people", data, kind.Root, data)
-		case twice:
-			return nil, fmt.Errorf("--data names table %s twice", table)
-		}
-		paths[table] = path
-	}
-	missing := []string{}
-	given := len(paths)
-	for _, name := range kind.Names() {
-		if _, found := paths[name]; !found {
-			missing = append(missing, name.String())
-			continue
-		}
-		given--
-	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("there is no file of %s: write --data %s=FILE", strings.Join(missing, ", "), missing[0])
-	}
-	if given > 0 {
-		return nil, fmt.Errorf("--data names a table that is none of %s: %s", kind.Kind, strings.Join(catalog.Texts(kind.Names()), ", "))
-	}
-	return paths, nil
 }
 
 // writePeople shows the report; without any release there is nothing to show but the

@@ -57,6 +57,7 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy user       add, list and remove users
   kproxy init       draft a configuration from a database
   kproxy eval       compare methods and parameters on your data
+  kproxy anonymize  anonymize CSV or Parquet files, without a server
 
 Exit codes: 0 success; 1 failure; 2 wrong command line; 3 (status only) something needs
 attention. With --json, errors are written to standard error as
@@ -67,7 +68,7 @@ attention. With --json, errors are written to standard error as
 	})
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newReport(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(), newConsole(),
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newReport(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newAnonymize(), newHealth(), newConsole(),
 		newVersion(), newSchema(), newUser(), newExplain(), newGenerate())
 	return root
 }

@@ -355,7 +355,9 @@ func (f *File) takeTypes() error {
 		if f.Types[i] == "" {
 			f.Types[i] = f.inferType(i)
 		}
-		f.fields[i] = f.convert(i, f.Types[i], wrong)
+		if f.form.Types[name] != "" || !slices.Contains(unchangedTypes, f.Types[i]) || f.declared != nil {
+			f.fields[i] = f.convert(i, f.Types[i], wrong)
+		}
 		f.fields[i].number = nil // nothing is added any more
 	}
 	return wrong.asError()

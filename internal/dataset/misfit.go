@@ -31,11 +31,14 @@ func (f *File) arrangedBy(table catalog.TablePolicy, column int) (kind hierarchy
 	ordered := slices.ContainsFunc(table.Constraints, func(s privacy.Spec) bool {
 		return s.Model == privacy.TClose && s.Distance == privacy.OrderedDistance && s.Of == f.Columns[column]
 	})
+	if !ordered {
+		return 0, false
+	}
 	name, _, _, nearly := f.Nearly(column)
 	if slices.Contains(typesOf[hierarchy.Date].names, name) {
 		kind = hierarchy.Date
 	}
-	return kind, ordered && nearly
+	return kind, nearly
 }
 
 // undecided says that a column, one of the file itself, is a text for want of a

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,25 +67,4 @@ func (f *File) parseParquet(file *os.File, told func(records int)) error {
 		}
 	}
 	return f.checkRecords()
-}
-
-// Undeclared are the columns of the file that a list does not have, in the file's order.
-func (f *File) Undeclared(known []string) []string {
-	var others []string
-	for _, name := range f.Columns {
-		if !slices.Contains(known, name) {
-			others = append(others, name)
-		}
-	}
-	return others
-}
-
-// checkReadable checks that the values of some columns can be read.
-func (f *File) checkReadable(columns []string) error {
-	for _, name := range slices.Sorted(maps.Keys(f.unreadable)) {
-		if slices.Contains(columns, name) {
-			return fmt.Errorf("column %s is %s, which has no type in SQL that a policy can protect: give it the role identifying, which drops it", name, f.unreadable[name])
-		}
-	}
-	return nil
 }

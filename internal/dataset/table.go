@@ -26,6 +26,10 @@ func CheckColumns(f *File, policy *config.PolicyFile) error {
 		found = append(found, fmt.Errorf("the file has a column %q of its own; set another name for csv.key", policy.CSV.Key))
 	}
 	for i, name := range f.Columns {
+		if c, named := table.Column(name); named && c.Role != catalog.Identifying && f.unreadable[name] != "" {
+			found = append(found, fmt.Errorf("%s: column %s is %s, which no policy can protect: give it the role identifying, which drops it",
+				policy.Locate(table.Table, name), name, f.unreadable[name]))
+		}
 		if !f.undecided(i) {
 			continue
 		}
@@ -34,6 +38,23 @@ func CheckColumns(f *File, policy *config.PolicyFile) error {
 		}
 	}
 	return errors.Join(found...)
+}
+
+// CheckEveryColumn reports every column of the file that the policy does not name, nor people as a key:
+// whoever releases a file says of each column what becomes of it.
+func CheckEveryColumn(f *File, policy *config.PolicyFile, keys []string) error {
+	var unnamed []string
+	for _, name := range f.Columns {
+		if _, named := policy.Table.Column(name); !named && !slices.Contains(keys, name) {
+			unnamed = append(unnamed, name)
+		}
+	}
+	if len(unnamed) == 0 {
+		return nil
+	}
+	table := policy.Table.Table
+	return fmt.Errorf("%s: the policy gives no role to %s: name each under columns of %s: identifying drops it, insensitive publishes it as it is",
+		policy.Locate(table, ""), strings.Join(unnamed, ", "), table)
 }
 
 // Relation describes the table that the file becomes in PostgreSQL: the generated

@@ -47,6 +47,9 @@ var inferable = []inferredType{
 	{"timestamptz", isPlainMoment("timestamptz")},
 }
 
+// unchangedTypes are those that are found by values in their output form alone.
+var unchangedTypes = []string{"bigint", "date"}
+
 // unchanged tells texts that already stand in the type's output form.
 func unchanged(name string) func(string) bool {
 	return func(v string) bool {

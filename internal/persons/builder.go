@@ -65,6 +65,8 @@ func (b *Builder) Add(table int, record [][]byte) { b.of(table).add(record) }
 type Persons struct {
 	Data        *people.Data
 	Constraints privacy.ConstraintSet
+	// Schema names the sensitive attributes of all tables, as Data.SensitiveOf numbers them.
+	Schema privacy.Schema
 }
 
 // Persons makes the data, with windows of time as somebody knows rows of them. Errors:
@@ -104,11 +106,12 @@ func (b *Builder) Persons(knows catalog.Knowledge) (*Persons, error) {
 	if err := b.windows(data, knows); err != nil {
 		return nil, err
 	}
-	constraints, err := b.publication.ConstraintSet(b.publication.Schema(b.root.schema, schemas))
+	schema := b.publication.Schema(b.root.schema, schemas)
+	constraints, err := b.publication.ConstraintSet(schema)
 	if err != nil {
 		return nil, err
 	}
-	return &Persons{Data: data, Constraints: constraints}, nil
+	return &Persons{Data: data, Constraints: constraints, Schema: schema}, nil
 }
 
 // noMonth is the month of rows without a date; they lie in a window of their own.
