@@ -58,6 +58,7 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy init       draft a configuration from a database
   kproxy eval       compare methods and parameters on your data
   kproxy anonymize  anonymize CSV or Parquet files, without a server
+  kproxy export     write what is served to CSV or Parquet files
 
 Exit codes: 0 success; 1 failure; 2 wrong command line; 3 (status only) something needs
 attention. With --json, errors are written to standard error as
@@ -68,7 +69,7 @@ attention. With --json, errors are written to standard error as
 	})
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newReport(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newAnonymize(), newHealth(), newConsole(),
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newReport(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newAnonymize(), newExport(), newHealth(), newConsole(),
 		newVersion(), newSchema(), newUser(), newExplain(), newGenerate())
 	return root
 }

@@ -10,6 +10,10 @@ import (
 // tablePaths are those of the files of a kind's tables, one for each, given as TABLE=FILE; flag, with a space
 // behind it, is how each is written, or empty for arguments.
 func tablePaths(kind catalog.People, given []string, flag string) (map[catalog.Name]string, error) {
+	who := strings.TrimSpace(flag)
+	if who == "" {
+		who = "the command line"
+	}
 	paths := make(map[catalog.Name]string)
 	for _, data := range given {
 		name, path, found := strings.Cut(data, "=")
@@ -18,7 +22,7 @@ func tablePaths(kind catalog.People, given []string, flag string) (map[catalog.N
 		case !found || path == "":
 			return nil, fmt.Errorf("%s%s does not say of which table it is: write %s=%s and so on, since the policy has people", flag, data, kind.Root, data)
 		case twice:
-			return nil, fmt.Errorf("%snames table %s twice", flag, table)
+			return nil, fmt.Errorf("%s names table %s twice", who, table)
 		}
 		paths[table] = path
 	}
@@ -35,7 +39,7 @@ func tablePaths(kind catalog.People, given []string, flag string) (map[catalog.N
 		return nil, fmt.Errorf("there is no file of %s: write %s%s=FILE", strings.Join(missing, ", "), flag, missing[0])
 	}
 	if known > 0 {
-		return nil, fmt.Errorf("%snames a table that is none of %s: %s", flag, kind.Kind, strings.Join(catalog.Texts(kind.Names()), ", "))
+		return nil, fmt.Errorf("%s names a table that is none of %s: %s", who, kind.Kind, strings.Join(catalog.Texts(kind.Names()), ", "))
 	}
 	return paths, nil
 }

@@ -32,8 +32,10 @@ type Manifest struct {
 	Position   string `json:"position,omitempty"`
 	Generation int64  `json:"generation,omitempty"`
 	Updates    string `json:"updates,omitempty"`
-	// Proof is what was verified of the file, or of the release that is served.
-	Proof *Proof `json:"proof,omitempty"`
+	// Proof is what was verified of the file. Of a release that is served, Proved is when 'kproxy verify' or
+	// the process itself has verified this generation last.
+	Proof  *Proof     `json:"proof,omitempty"`
+	Proved *time.Time `json:"proved,omitempty"`
 	// Version is that of kproxy, and At the time.
 	Version string    `json:"kproxy"`
 	At      time.Time `json:"at"`

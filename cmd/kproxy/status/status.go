@@ -60,6 +60,30 @@ type View struct {
 	ofTable bool
 }
 
+// InForce is the policy in force.
+func (s Status) InForce() ksync.AcceptedPolicy { return s.inForce }
+
+// Refusal says why readers get nothing of a protected table, and what to do; false where they can read it.
+func (s Status) Refusal(name catalog.Name) (state.Need, bool) {
+	if len(s.found.grave) > 0 {
+		return s.found.grave[0], true
+	}
+	for _, t := range s.Tables {
+		if t.Name != name.String() || t.State == StatePublished {
+			continue
+		}
+		need := state.Need{What: fmt.Sprintf("table %s is %s", name, t.State), Fix: t.Fix}
+		if t.Problem != "" {
+			need.What += ": " + t.Problem
+		}
+		if need.Fix == "" {
+			need.Fix = "wait until 'kproxy status' says that it is published"
+		}
+		return need, true
+	}
+	return state.Need{}, false
+}
+
 // Read connects as the owner, reads the private store, checks the database as processes that
 // serve do, and counts the rows of every table.
 func Read(ctx context.Context, c *config.Config) (Status, error) {
