@@ -90,17 +90,6 @@ func (c *rawColumn) judge(declared Report) Report {
 		return nil
 	}
 	c.refused = true
-	who, whose := "records", "a value of their own"
-	if policy.Subject != "" {
-		who = "persons"
-	}
-	if fewer > 2 {
-		whose = fmt.Sprintf("a value that fewer than %d have", fewer)
-	}
-	return Report{{
-		Severity: Error, Code: CodeNearlyUnique, Table: policy.Table, Column: c.column.Name,
-		What: fmt.Sprintf("is published and is nearly unique: %.0f %% of the %s with a value have %s; who knows the value finds the record, whatever k is", 100*share, who, whose),
-		Fix: fmt.Sprintf("give it the role identifying, or quasi-identifying with a hierarchy; or, if nobody knows it or everybody may, write into the table's policy: acknowledge: {joinable: [%s]}",
-			c.column.Name),
-	}}
+	what, fix := policy.NearlyUnique(c.column.Name, share, fewer)
+	return Report{{Severity: Error, Code: CodeNearlyUnique, Table: policy.Table, Column: c.column.Name, What: what, Fix: fix}}
 }

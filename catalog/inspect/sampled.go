@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -161,51 +160,13 @@ func hashed(alias string, c catalog.Column) string {
 
 const (
 	// fewRecords is below how many nothing is said of a column.
-	fewRecords = 10
-	// categories is how many different values a list of categories has at most: that few
-	// have one of them tells nothing in a small table.
-	categories = 100
+	fewRecords = catalog.FewRecords
 	// most is the share from which a column is nearly unique, and from which two columns
 	// say the same: that of the majority.
-	most = 0.5
+	most = catalog.Most
 )
 
-// distinguishing is the share of persons, 0 to 1, whom a column's values tell apart, and
-// of whom fewer than so many have a value. The most frequent value, which often stands for
-// none, is left out as NULL is.
+// distinguishing is catalog's of the sampled values.
 func (c *rawColumn) distinguishing() (share float64, fewer int) {
-	if share = c.shareOf(2); share < most && float64(len(c.hashes)) > categories*c.share {
-		k := c.table.largestK()
-		return c.shareOf(k), k
-	}
-	return share, 2
-}
-
-// shareOf is the share of persons who have a value that fewer than so many have.
-func (c *rawColumn) shareOf(fewer int) float64 {
-	var all, frequent, few int64
-	for _, n := range c.persons {
-		all, frequent = all+n, max(frequent, n)
-		if n < int64(fewer) {
-			few += n
-		}
-	}
-	if frequent >= int64(fewer) {
-		all -= frequent
-	}
-	if all < fewRecords {
-		return 0
-	}
-	return float64(few) / float64(all)
-}
-
-// largestK is that of the table's constraints, 2 where there is none.
-func (t *rawTable) largestK() int {
-	k := 2
-	for _, constraint := range t.policy.Constraints {
-		if constraint.Model == privacy.K {
-			k = max(k, constraint.K)
-		}
-	}
-	return k
+	return c.table.policy.Distinguishing(c.persons, float64(len(c.hashes))/c.share)
 }

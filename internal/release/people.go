@@ -47,6 +47,13 @@ func OfPeople(ctx context.Context, files map[catalog.Name]*dataset.File, policy 
 		return nil, nil, err
 	}
 	publication := builder.Publication()
+	for table := people.Root; table < len(kind.Tables); table++ {
+		of := publication.Of(table)
+		errs = append(errs, files[of.Policy.Table].CheckNearlyUnique(of, policy, nil))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, err
+	}
 	p = &People{Kind: publication.People, builder: builder}
 	if p.persons, err = builder.Persons(kind.Knows); err != nil {
 		return nil, nil, err

@@ -83,6 +83,9 @@ func Of(ctx context.Context, file *dataset.File, policy *config.PolicyFile, o Op
 		return nil, nil, err
 	}
 	publication := table.Publication
+	if err := file.CheckNearlyUnique(publication, policy, table.Records.Subjects()); err != nil {
+		return nil, nil, err
+	}
 	set, err := publication.ConstraintSet(table.Schema)
 	if err != nil {
 		return nil, nil, err
