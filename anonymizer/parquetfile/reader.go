@@ -143,26 +143,20 @@ func (r *Reader) Rows() iter.Seq2[[]Value, error] {
 
 // readGroup yields the rows of a group. More is false once the consumer has enough.
 func (r *Reader) readGroup(group parquet.RowGroup, row []Value, number *int64, yield func([]Value, error) bool) (more bool, err error) {
-	inConsumer := false
-	defer func() {
-		if !inConsumer {
-			recovered(&err)
-		}
-	}()
-	rows := group.Rows()
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	rows, err := openRows(group)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, closeRows(rows)) }()
 	buffer := make([]parquet.Row, readRows)
 	for {
-		n, err := rows.ReadRows(buffer)
+		n, err := readSome(rows, buffer)
 		for _, values := range buffer[:n] {
 			*number++
 			if err := r.assemble(values, row); err != nil {
 				return false, fmt.Errorf("row %d, %w", *number, err)
 			}
-			inConsumer = true
-			wanted := yield(row, nil)
-			inConsumer = false
-			if !wanted {
+			if !yield(row, nil) {
 				return false, nil
 			}
 		}
@@ -177,8 +171,31 @@ func (r *Reader) readGroup(group parquet.RowGroup, row []Value, number *int64, y
 	}
 }
 
+// The calls into the library that read pages.
+
+func openRows(group parquet.RowGroup) (rows parquet.Rows, err error) {
+	defer recovered(&err)
+	return group.Rows(), nil
+}
+
+func readSome(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, io.EOF) {
+			n = 0
+		}
+	}()
+	defer recovered(&err)
+	return rows.ReadRows(buffer)
+}
+
+func closeRows(rows parquet.Rows) (err error) {
+	defer recovered(&err)
+	return rows.Close()
+}
+
 // assemble puts the leaves of a row together.
-func (r *Reader) assemble(values parquet.Row, row []Value) error {
+func (r *Reader) assemble(values parquet.Row, row []Value) (err error) {
+	defer recovered(&err)
 	for i := range row {
 		row[i] = Null()
 	}
@@ -193,7 +210,6 @@ func (r *Reader) assemble(values parquet.Row, row []Value) error {
 		}
 		text := ""
 		if !v.IsNull() {
-			var err error
 			if text, err = p.text(v); err != nil {
 				return fmt.Errorf("column %q: %w", r.columns[p.column].Name, err)
 			}
@@ -239,7 +255,6 @@ func leafColumn(leaf *parquet.Column) (Column, func(parquet.Value) (string, erro
 		c.Kind = Float64
 		return c, plain(func(v parquet.Value) string { return floatText(v.Double(), 64) })
 	case parquet.ByteArray:
-		// Older programs write texts without saying so: package dataset refuses what is none.
 		if leaf.Type().LogicalType() == nil && leaf.Type().ConvertedType() == nil {
 			c.Kind = Bytes
 			return c, plain(func(v parquet.Value) string { return `\x` + hex.EncodeToString(v.ByteArray()) })

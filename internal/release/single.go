@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -73,8 +74,8 @@ func (e *InfeasibleError) Unwrap() error { return e.Why }
 // Of makes the release of a file's table by the method of its policy. Errors: a policy that cannot be
 // applied to the file, an *InfeasibleError, and the context's.
 func Of(ctx context.Context, file *dataset.File, policy *config.PolicyFile, o Options) (s *Single, warnings []string, err error) {
-	if err := dataset.CheckEveryColumn(file, policy, nil); err != nil {
-		return nil, nil, err
+	if every := dataset.CheckEveryColumn(file, policy, nil); every != nil {
+		return nil, nil, errors.Join(dataset.CheckColumns(file, policy), every)
 	}
 	once := *policy
 	once.Table.Updates = catalog.Updates{} // a file is published once
