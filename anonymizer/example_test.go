@@ -3,12 +3,42 @@ package anonymizer_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/csvfile"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/lookahead"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
+
+// From a CSV file to an anonymized one, with two different diagnoses in every class.
+func Example() {
+	file, err := csvfile.Read(strings.NewReader("name,age,zip,diagnosis\nAnn,23,10115,flu\nBob,27,10117,gout\nCem,51,80331,flu\nDea,58,80333,ulcer\n"), []csvfile.QuasiIdentifier{
+		{Column: "age", Spec: hierarchy.Spec{Kind: hierarchy.Numeric}},
+		{Column: "zip", Spec: hierarchy.Spec{Kind: hierarchy.Prefix, Domain: hierarchy.DomainText}},
+	}, "diagnosis")
+	must(err)
+	constraints, err := privacy.NewSet([]privacy.Spec{{Model: privacy.K, K: 2}, {Model: privacy.DistinctL, L: 2, Of: "diagnosis"}}, file.Schema)
+	must(err)
+	parts, err := anonymizer.Anonymize(context.Background(), lookahead.Partition{}, file.Table, constraints, anonymizer.Options{Seed: 1})
+	must(err)
+	must(file.Write(os.Stdout, parts[0].Release))
+	// Output:
+	// age,zip,diagnosis
+	// 23..27,1011*,flu
+	// 23..27,1011*,gout
+	// 51..58,8033*,flu
+	// 51..58,8033*,ulcer
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
 
 // Four ages in classes of two.
 func ExampleAnonymize() {

@@ -1,7 +1,7 @@
 // Package csvfile reads the records of a CSV file as a table that methods anonymize, and
 // writes a release of it as CSV.
 //
-// Read and File.Write are the entry points. Columns that are neither quasi-identifying nor
+// Read and File.Write are the entry points; package parquetfile reads and writes the same as Parquet. Columns that are neither quasi-identifying nor
 // sensitive are read over and not written: they may identify people.
 package csvfile
 
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -30,77 +31,100 @@ type File struct {
 	Table *anonymizer.Table
 	// Schema names the columns, for privacy.NewSet.
 	Schema privacy.Schema
+	// Quasi are the quasi-identifiers, in the order of the table's attributes.
+	Quasi []QuasiIdentifier
 }
 
 // Read reads CSV whose first line names the columns (RFC 4180, comma-separated). An empty
 // field is a missing value. The error joins what is wrong with the columns, or is that of
 // encoding/csv, which names the line.
 func Read(r io.Reader, quasi []QuasiIdentifier, sensitive ...string) (*File, error) {
-	rows, err := csv.NewReader(r).ReadAll()
+	from := csv.NewReader(r)
+	from.ReuseRecord = true
+	header, err := from.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("reading CSV: there is no line that names the columns")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading CSV: %w", err)
 	}
-	if len(rows) == 0 {
-		return nil, errors.New("reading CSV: there is no line that names the columns")
-	}
-	header, records := rows[0], rows[1:]
+	return New(slices.Clone(header), func(yield func([]string, error) bool) {
+		for {
+			record, err := from.Read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				err = fmt.Errorf("reading CSV: %w", err)
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}, quasi, sensitive...)
+}
+
+// New takes records from elsewhere: each has a field for each column, in the text form in which
+// PostgreSQL writes values, "" for a missing one. A record is not kept, so that a table takes eight bytes for a
+// quasi-identifying value and four for a sensitive one. The error joins what is wrong with the columns, or is the
+// first of the records'.
+func New(columns []string, records iter.Seq2[[]string, error], quasi []QuasiIdentifier, sensitive ...string) (*File, error) {
 	var errs []error
-	column := func(name string) []string {
-		at := slices.Index(header, name)
+	place := func(name string) int {
+		at := slices.Index(columns, name)
 		if at < 0 {
-			errs = append(errs, fmt.Errorf("there is no column %q: there are %q", name, header))
-			return nil
+			errs = append(errs, fmt.Errorf("there is no column %q: there are %q", name, columns))
 		}
-		fields := make([]string, len(records))
-		for i, record := range records {
-			fields[i] = record[at]
-		}
-		return fields
+		return at
 	}
-	var f File
-	attributes, cells := make([]anonymizer.Attribute, len(quasi)), make([][]hierarchy.Cell, len(quasi))
+	f := File{Quasi: quasi}
+	var places []int
+	attributes := make([]anonymizer.Attribute, len(quasi))
 	for i, q := range quasi {
 		h, err := hierarchy.New(q.Spec)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("column %q: %w", q.Column, err))
-			continue
 		}
-		attributes[i], cells[i] = anonymizer.Attribute{Name: q.Column, Hierarchy: h}, encode(h, column(q.Column))
+		attributes[i] = anonymizer.Attribute{Name: q.Column, Hierarchy: h}
+		places = append(places, place(q.Column))
 		f.Schema.Attributes = append(f.Schema.Attributes, q.Column)
 	}
-	codes := make([][]uint32, len(sensitive))
-	for i, name := range sensitive {
-		values := privacy.NewDictionary()
-		codes[i] = encodeSensitive(values, column(name))
-		f.Schema.Sensitive = append(f.Schema.Sensitive, privacy.Sensitive{Name: name, Values: values})
+	for _, name := range sensitive {
+		places = append(places, place(name))
+		f.Schema.Sensitive = append(f.Schema.Sensitive, privacy.Sensitive{Name: name, Values: privacy.NewDictionary()})
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	cells, codes := make([][]hierarchy.Cell, len(quasi)), make([][]uint32, len(sensitive))
+	for record, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range attributes {
+			cells[i] = append(cells[i], encode(a.Hierarchy, record[places[i]]))
+		}
+		for i, s := range f.Schema.Sensitive {
+			codes[i] = append(codes[i], code(s.Values, record[places[len(quasi)+i]]))
+		}
+	}
+	var err error
 	f.Table, err = anonymizer.NewTable(attributes, cells, codes)
 	return &f, err
 }
 
-func encode(h hierarchy.Hierarchy, fields []string) []hierarchy.Cell {
-	cells := make([]hierarchy.Cell, len(fields))
-	for i, field := range fields {
-		if cells[i] = hierarchy.OffScale(); field != "" {
-			cells[i] = h.Encode(field)
-		}
+func encode(h hierarchy.Hierarchy, field string) hierarchy.Cell {
+	if field == "" {
+		return hierarchy.OffScale()
 	}
-	return cells
+	return h.Encode(field)
 }
 
-func encodeSensitive(values *privacy.Dictionary, fields []string) []uint32 {
-	codes := make([]uint32, len(fields))
-	for i, field := range fields {
-		if field == "" {
-			codes[i] = values.Null()
-		} else {
-			codes[i] = values.Code(field)
-		}
+func code(values *privacy.Dictionary, field string) uint32 {
+	if field == "" {
+		return values.Null()
 	}
-	return codes
+	return values.Code(field)
 }
 
 // Write writes a release of the table: a line that names the columns, quasi-identifying
