@@ -295,6 +295,13 @@ func TestRefusals(t *testing.T) {
 	if _, _, err := Of(ended, file, policy, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
+	s, _, err := Of(t.Context(), file, policy, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(ended, tablefile.CSV, &bytes.Buffer{}, quiet); !errors.Is(err, context.Canceled) {
+		t.Errorf("writing after the end: %v", err)
+	}
 }
 
 // TestGuardedPolicies are those of a table that is served: a file has no versions.
