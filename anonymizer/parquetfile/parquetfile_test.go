@@ -137,7 +137,10 @@ func TestManyRows(t *testing.T) {
 			t.Errorf("%d rows were read", number)
 		}
 	}
-	for range r.Rows() {
+	for _, err := range r.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		break
 	}
 }
@@ -178,7 +181,10 @@ func TestWriterRefuses(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][]parquetfile.Column{
-		nil, {{Name: "a"}, {Name: "a"}}, {{Name: "a", Kind: parquetfile.Decimal, Precision: 39}}, {{Name: "a", Kind: parquetfile.Other}},
+		nil,
+		{{Name: "a"}, {Name: "a"}},
+		{{Name: "a", Kind: parquetfile.Decimal, Precision: 39}},
+		{{Name: "a", Kind: parquetfile.Other}},
 		{{Name: "a", Kind: parquetfile.Decimal, Precision: 2, Scale: 3}},
 	} {
 		if _, err := parquetfile.NewWriter(&bytes.Buffer{}, wrong); err == nil {

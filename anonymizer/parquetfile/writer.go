@@ -16,7 +16,7 @@ const rowsOfGroup = 1 << 16
 // Writer writes a file row by row. It is not safe for concurrent use.
 type Writer struct {
 	columns []Column
-	to      *parquet.Writer
+	to      *parquet.GenericWriter[any]
 	buffer  []parquet.Row
 	values  parquet.Row
 }
@@ -44,7 +44,7 @@ func NewWriter(w io.Writer, columns []Column) (*Writer, error) {
 	if len(columns) == 0 {
 		return nil, errors.New("a Parquet file has at least one column")
 	}
-	return &Writer{columns: columns, to: parquet.NewWriter(w,
+	return &Writer{columns: columns, to: parquet.NewGenericWriter[any](w,
 		parquet.NewSchema("release", root),
 		parquet.Compression(&zstd.Codec{}),
 		parquet.MaxRowsPerRowGroup(rowsOfGroup),

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,7 +139,7 @@ func (f *files) addManifest(m tablefile.Manifest, path string, force bool) error
 // commit gives the files their names, and the manifests last: a file without one is not whole. If one cannot
 // get its name, those that have got one go, too.
 func (f *files) commit(stdout io.Writer) error {
-	all := append(f.list, f.manifests...)
+	all := slices.Concat(f.list, f.manifests)
 	for i, output := range all {
 		if err := output.Commit(stdout); err != nil {
 			for _, done := range all[:i] {
@@ -152,7 +153,7 @@ func (f *files) commit(stdout io.Writer) error {
 
 // discard removes what has not got its name.
 func (f *files) discard() {
-	for _, output := range append(f.list, f.manifests...) {
+	for _, output := range slices.Concat(f.list, f.manifests) {
 		output.Discard()
 	}
 }

@@ -31,15 +31,6 @@ const (
 
 func newFields() *fields { return &fields{number: make(map[string]uint16)} }
 
-// listed are the fields of a list.
-func listedFields(texts ...string) *fields {
-	f := newFields()
-	for _, text := range texts {
-		f.add(text)
-	}
-	return f
-}
-
 // keyFields number the records from 1.
 func keyFields(records int) *fields {
 	f := newFields()

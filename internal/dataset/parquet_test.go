@@ -50,8 +50,13 @@ func parquetPath(t *testing.T, columns []parquetfile.Column, rows ...[]string) s
 func TestParquetIsRead(t *testing.T) {
 	t.Parallel()
 	path := parquetPath(t, []parquetfile.Column{
-		{Name: "age", Kind: parquetfile.Int16}, {Name: "zip"}, {Name: "born"}, {Name: "cost", Kind: parquetfile.Decimal, Precision: 9, Scale: 2},
-		{Name: "fit", Kind: parquetfile.Boolean}, {Name: "seen", Kind: parquetfile.TimestampTZ}, {Name: "dose", Kind: parquetfile.Float64},
+		{Name: "age", Kind: parquetfile.Int16},
+		{Name: "zip"},
+		{Name: "born"},
+		{Name: "cost", Kind: parquetfile.Decimal, Precision: 9, Scale: 2},
+		{Name: "fit", Kind: parquetfile.Boolean},
+		{Name: "seen", Kind: parquetfile.TimestampTZ},
+		{Name: "dose", Kind: parquetfile.Float64},
 	},
 		[]string{"31", "10115", "2001-1-2", "1.50", "t", "2024-01-01 10:00:00+00", "0.25"},
 		[]string{"NULL", "", "1999-12-31", "NULL", "f", "NULL", "1e20"})

@@ -15,8 +15,15 @@ import (
 )
 
 var columns = []tablefile.Column{
-	{Name: "age", Type: "integer"}, {Name: "age_range", Type: "int4range"}, {Name: "born", Type: "date"}, {Name: "cost", Type: "numeric"},
-	{Name: "price", Type: "numeric(10,2)"}, {Name: "seen", Type: "timestamp(3) with time zone"}, {Name: "fit", Type: "boolean"}, {Name: "tags", Type: "text[]"}, {Name: "sums", Type: "numrange"},
+	{Name: "age", Type: "integer"},
+	{Name: "age_range", Type: "int4range"},
+	{Name: "born", Type: "date"},
+	{Name: "cost", Type: "numeric"},
+	{Name: "price", Type: "numeric(10,2)"},
+	{Name: "seen", Type: "timestamp(3) with time zone"},
+	{Name: "fit", Type: "boolean"},
+	{Name: "tags", Type: "text[]"},
+	{Name: "sums", Type: "numrange"},
 }
 
 var rows = [][]string{
