@@ -24,6 +24,3 @@ func (f *File) Compare(column int) func(a, b int32) int {
 	}
 	return func(a, b int32) int { return cmp.Compare(rank[of.numbers[a]], rank[of.numbers[b]]) }
 }
-
-// Different yields every different field of a column at least once. Column is an index of Columns.
-func (f *File) Different(column int) func(yield func(string) bool) { return f.fields[column].some() }

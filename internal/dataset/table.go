@@ -41,20 +41,26 @@ func CheckColumns(f *File, policy *config.PolicyFile) error {
 }
 
 // CheckEveryColumn reports every column of the file that the policy does not name, nor people as a key:
-// whoever releases a file says of each column what becomes of it.
+// whoever releases a file says of each column what becomes of it. It reports the generated key, too, if that
+// were published: it numbers the records, so that it would tell their order in the file.
 func CheckEveryColumn(f *File, policy *config.PolicyFile, keys []string) error {
+	table := policy.Table.Table
+	var found []error
+	if c, named := policy.Table.Column(policy.CSV.Key); named && c.Role != catalog.Identifying || slices.Contains(keys, policy.CSV.Key) {
+		found = append(found, fmt.Errorf("%s: %s is the generated key, which numbers the records of the file and would tell their order: give it the role identifying, or leave it out",
+			policy.Locate(table, policy.CSV.Key), policy.CSV.Key))
+	}
 	var unnamed []string
 	for _, name := range f.Columns {
 		if _, named := policy.Table.Column(name); !named && !slices.Contains(keys, name) {
 			unnamed = append(unnamed, name)
 		}
 	}
-	if len(unnamed) == 0 {
-		return nil
+	if len(unnamed) > 0 {
+		found = append(found, fmt.Errorf("%s: the policy gives no role to %s: name each under columns of %s: identifying drops it, insensitive publishes it as it is",
+			policy.Locate(table, ""), strings.Join(unnamed, ", "), table))
 	}
-	table := policy.Table.Table
-	return fmt.Errorf("%s: the policy gives no role to %s: name each under columns of %s: identifying drops it, insensitive publishes it as it is",
-		policy.Locate(table, ""), strings.Join(unnamed, ", "), table)
+	return errors.Join(found...)
 }
 
 // Relation describes the table that the file becomes in PostgreSQL: the generated

@@ -187,12 +187,8 @@ func (of *reading) comparing(seen *asRead) func(row []parquetfile.Value, record 
 			each = append(each, of.comparingCopy(i, c))
 		case c.Generalized():
 			t := newTruth(c, r.Publication.Attributes[c.Attribute].Spec)
-			raw := func(record int32) string { return r.file.Field(int(record), source) }
-			if source < 0 {
-				raw = func(record int32) string { return fmt.Sprint(record + 1) }
-			}
 			each = append(each, func(row []parquetfile.Value, record int32) {
-				if v := row[i]; !v.Null && !t.holds(v.Text, raw(record)) {
+				if v := row[i]; !v.Null && !t.holds(v.Text, r.file.Field(int(record), source)) {
 					of.truths.broken("row %d, column %s", seen.rows+1, c.Name)
 				}
 			})

@@ -14,7 +14,6 @@ package release
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 
@@ -84,16 +83,23 @@ func newRows(p catalog.Publication, file *dataset.File) *Rows {
 	return r
 }
 
-// copied shows the fields of a column as they are. The generated key numbers the records from 1.
-func (r *Rows) copied(source string) func(int32) parquetfile.Value {
-	column := slices.Index(r.file.Columns, source)
-	if column < 0 {
-		return func(record int32) parquetfile.Value { return parquetfile.Of(fmt.Sprint(record + 1)) }
-	}
+// copied shows the fields of a column as they are.
+func (r *Rows) copied(source string) func(record int32) parquetfile.Value {
+	column := r.columnOf(source)
 	return func(record int32) parquetfile.Value {
 		text := r.file.Field(int(record), column)
 		return parquetfile.Value{Text: text, Null: text == ""}
 	}
+}
+
+// columnOf is the index of a file's column. All columns that are published are the file's:
+// dataset.CheckEveryColumn refuses the generated key.
+func (r *Rows) columnOf(source string) int {
+	column := slices.Index(r.file.Columns, source)
+	if column < 0 {
+		panic("release: published column " + source + " is none of the file")
+	}
+	return column
 }
 
 // addPart adds what the classes of a part show. Attributes are those of the part's table as indexes of the
@@ -210,8 +216,8 @@ func (r *Rows) arrange() {
 		by = append(by, func(a, b int32) int { return cmp.Compare(p.rank[p.of[a]], p.rank[p.of[b]]) })
 	}
 	for _, c := range r.Publication.Columns {
-		if column := slices.Index(r.file.Columns, c.Source); c.Part == catalog.Copy && column >= 0 {
-			by = append(by, r.file.Compare(column))
+		if c.Part == catalog.Copy {
+			by = append(by, r.file.Compare(r.columnOf(c.Source)))
 		}
 	}
 	for _, key := range r.keys {
@@ -227,21 +233,15 @@ func (r *Rows) arrange() {
 	})
 }
 
-// countDigits counts the digits of numbers, for formats that need them.
+// countDigits counts the digits of the published numbers, for formats that need them: those of withheld records do not
+// count, since the type of a column would tell of them.
 func (r *Rows) countDigits() {
 	for i := range r.Columns {
 		column := &r.Columns[i]
 		if !column.NeedsDigits() {
 			continue
 		}
-		if at := slices.Index(r.file.Columns, r.Publication.Columns[i].Source); r.Publication.Columns[i].Part == catalog.Copy && at >= 0 {
-			for text := range r.file.Different(at) {
-				if text != "" {
-					column.Digits.Add(text)
-				}
-			}
-			continue
-		}
+		column.Digits = tablefile.Digits{}
 		for _, record := range r.order {
 			if v := r.values[i](record); !v.Null {
 				column.Digits.Add(v.Text)

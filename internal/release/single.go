@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/methods"
@@ -134,6 +133,3 @@ func (f *Figures) addClasses(classes []anonymizer.EquivalenceClass) {
 		f.Smallest, f.Largest = min(f.Smallest, len(class)), max(f.Largest, len(class))
 	}
 }
-
-// columnOf is the index of a file's column; -1 for the generated key.
-func (r *Rows) columnOf(source string) int { return slices.Index(r.file.Columns, source) }
