@@ -253,9 +253,9 @@ func (m *memberProof) provePersons(paths int32) {
 		}
 		m.checks = append(m.checks, c)
 	}
+	m.checks = append(m.checks, m.proveClasses())
 	if m.isRoot() {
-		m.checks = append(m.checks, m.proveClasses())
-		few("%d persons have the same root values", m.rootClasses(), int32(len(m.proof.release.Classes)))
+		few("%d persons have the same root values", m.seen.groups[0].of, m.seen.groups[0].count)
 		return
 	}
 	if !m.isUnknown() {
@@ -267,23 +267,27 @@ func (m *memberProof) provePersons(paths int32) {
 	}
 }
 
-// proveClasses compares what the rows of each class of persons show.
+// proveClasses compares what the rows of each class, or cell, show: constraints hold for classes, so that all of their rows
+// have to look alike.
 func (m *memberProof) proveClasses() *check {
-	same, shown := newCheck("every class shows the same root values"), map[int32]int32{}
-	for row, class := range m.rootClasses() {
-		if before, known := shown[class]; known && before != m.seen.groups[0].of[row] {
+	same, shown := newCheck("every class shows the same"), map[int32][2]int32{}
+	for row := range m.path {
+		class, looks := m.rows.parts[0].of[m.rows.order[row]], [2]int32{m.seen.groups[0].of[row], m.path[row]}
+		if before, known := shown[class]; known && before != looks {
 			same.broken("row %d", row+1)
 		}
-		shown[class] = m.seen.groups[0].of[row]
+		shown[class] = looks
 	}
 	return same
 }
 
-// rootClasses are the classes of the rows of the root, which show the same each.
-func (m *memberProof) rootClasses() []int32 {
+// classesOf are the classes of rows with keys, or of those without; -1 for the others.
+func (m *memberProof) classesOf(keyed bool) []int32 {
 	of := make([]int32, m.seen.rows)
 	for row := range of {
-		of[row] = m.classOf(m.rows.order[row])
+		if of[row] = -1; m.path[row] >= 0 == keyed {
+			of[row] = m.rows.parts[0].of[m.rows.order[row]]
+		}
 	}
 	return of
 }

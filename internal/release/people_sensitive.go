@@ -78,14 +78,9 @@ func (m *memberProof) proveSensitive() error {
 	}
 	switch {
 	case m.isRoot():
-		m.violations("", all, m.rootClasses(), func([]int32) int32 { return always })
+		m.violations("", all, m.classesOf(true), func([]int32) int32 { return always })
 	case !m.proof.Kind.Knows.All && !m.isUnknown():
-		cells := m.proof.keyed(m.table)
-		of := make([]int32, m.seen.rows)
-		for row := range of {
-			of[row] = cells[m.rows.order[row]]
-		}
-		m.violations(", in cells", all, of, func(rows []int32) int32 { return m.window(m.rows.order[rows[0]]) })
+		m.violations(", in cells", all, m.classesOf(true), func(rows []int32) int32 { return m.window(m.rows.order[rows[0]]) })
 	}
 	if m.isRoot() {
 		return nil
@@ -123,7 +118,7 @@ func (m *memberProof) violations(where string, set privacy.ConstraintSet, of []i
 // poolViolations counts the groups of rows without keys whose own values violate constraints.
 func (m *memberProof) poolViolations(set privacy.ConstraintSet) {
 	records, first := m.proof.records(m.table), m.proof.persons.Data.SensitiveOf(m.table)
-	m.count(", in rows without keys", set, m.pooled(), func(rows []int32) privacy.Summary {
+	m.count(", in rows without keys", set, m.classesOf(false), func(rows []int32) privacy.Summary {
 		s := privacy.NewSubjectSummary(len(m.proof.persons.Schema.Sensitive))
 		for _, row := range rows {
 			person := uint32(m.person(row))

@@ -156,6 +156,9 @@ func (of *reading) read(ctx context.Context, format tablefile.Format, path strin
 		of.columns.broken("the file has %s, and %s are published", strings.Join(file.Columns, ", "), strings.Join(names, ", "))
 		return seen, nil
 	}
+	if of.hasTwice(r.order) {
+		of.count.broken("a record has two rows")
+	}
 	compare := of.comparing(seen)
 	for row, err := range file.Rows {
 		if err != nil {
@@ -176,22 +179,28 @@ func (of *reading) read(ctx context.Context, format tablefile.Format, path strin
 	return seen, nil
 }
 
+// hasTwice tells whether a record is there twice: it would count as two.
+func (of *reading) hasTwice(order []int32) bool {
+	seen := make([]bool, of.rows.file.Len())
+	for _, record := range order {
+		if seen[record] {
+			return true
+		}
+		seen[record] = true
+	}
+	return false
+}
+
 // comparing makes the comparison of a row with its record.
 func (of *reading) comparing(seen *asRead) func(row []parquetfile.Value, record int32) {
 	r := of.rows
 	var each []func(row []parquetfile.Value, record int32)
 	for i, c := range r.Publication.Columns {
-		source := r.columnOf(c.Source)
 		switch {
 		case c.Part == catalog.Copy:
 			each = append(each, of.comparingCopy(i, c))
 		case c.Generalized():
-			t := newTruth(c, r.Publication.Attributes[c.Attribute].Spec)
-			each = append(each, func(row []parquetfile.Value, record int32) {
-				if v := row[i]; !v.Null && !t.holds(v.Text, r.file.Field(int(record), source)) {
-					of.truths.broken("row %d, column %s", seen.rows+1, c.Name)
-				}
-			})
+			each = append(each, of.comparingGeneralized(i, c, seen))
 		case c.Part == catalog.Pseudonym:
 			each = append(each, func(row []parquetfile.Value, _ int32) {
 				seen.keys[i] = append(seen.keys[i], strings.Clone(row[i].Text))
@@ -222,6 +231,31 @@ func (of *reading) comparing(seen *asRead) func(row []parquetfile.Value, record 
 		}
 		for _, g := range of.groups {
 			g.add(row)
+		}
+	}
+}
+
+// comparingGeneralized decides whether a generalized value is true of the record, and whether one that stands for a class
+// lies in its range.
+func (of *reading) comparingGeneralized(i int, c catalog.PublishedColumn, seen *asRead) func(row []parquetfile.Value, record int32) {
+	r := of.rows
+	source, spec := r.columnOf(c.Source), r.Publication.Attributes[c.Attribute].Spec
+	shows := newTruth(c, spec)
+	ranged := slices.IndexFunc(r.Publication.Columns, func(o catalog.PublishedColumn) bool {
+		return c.Part == catalog.Representative && o.Part == catalog.Range && o.Attribute == c.Attribute
+	})
+	var within *truth
+	if ranged >= 0 {
+		within = newTruth(r.Publication.Columns[ranged], spec)
+	}
+	return func(row []parquetfile.Value, record int32) {
+		v := row[i]
+		holds := v.Null || shows.holds(v.Text, r.file.Field(int(record), source))
+		if within != nil {
+			holds = holds && v.Null == row[ranged].Null && (v.Null || within.holds(row[ranged].Text, v.Text))
+		}
+		if !holds {
+			of.truths.broken("row %d, column %s", seen.rows+1, c.Name)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func newTruth(c catalog.PublishedColumn, spec hierarchy.Spec) *truth {
 // holds decides about a value that is shown; raw is "" where it is missing.
 func (t *truth) holds(shown, raw string) bool {
 	if t.column.Part == catalog.Representative {
-		return raw != "" // the range says where it lies
+		return raw != "" // its range says where it lies, see comparingGeneralized
 	}
 	holds, known := t.known[pair{shown, raw}]
 	if known {
