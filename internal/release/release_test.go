@@ -216,7 +216,7 @@ func TestTamperedFilesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	lines := slices.Collect(strings.Lines(string(text)))
 	field := func(line, column int, to string) func([]string) {
 		return func(lines []string) {
 			fields := strings.Split(lines[line], ",")

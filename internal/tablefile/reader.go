@@ -2,7 +2,6 @@ package tablefile
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,7 @@ import (
 type Reader struct {
 	// Columns are the names of the columns.
 	Columns []string
-	// Rows yields the rows. An error is the last. Of CSV, empty texts are NULL. A row is valid until
-	// the next one.
+	// Rows yields the rows. An error is the last. A row is valid until the next one.
 	Rows iter.Seq2[[]parquetfile.Value, error]
 
 	file *os.File
@@ -60,28 +58,25 @@ func (r *Reader) openParquet() error {
 }
 
 func (r *Reader) openCSV() error {
-	from := csv.NewReader(bufio.NewReaderSize(r.file, 1<<20))
-	from.ReuseRecord = true
-	header, err := from.Read()
+	from := &csvReader{from: bufio.NewReaderSize(r.file, 1<<20)}
+	header, err := from.read(nil)
 	if err != nil {
 		return fmt.Errorf("reading the header: %w", err)
 	}
-	r.Columns = append(r.Columns, header...)
+	for _, name := range header {
+		r.Columns = append(r.Columns, name.Text)
+	}
 	r.Rows = func(yield func([]parquetfile.Value, error) bool) {
-		row := make([]parquetfile.Value, len(r.Columns))
+		row := make([]parquetfile.Value, 0, len(r.Columns))
 		for {
-			record, err := from.Read()
-			if errors.Is(err, io.EOF) {
+			var err error
+			if row, err = from.read(row); errors.Is(err, io.EOF) {
 				return
 			}
-			if err != nil {
-				yield(nil, err)
-				return
+			if err == nil && len(row) != len(r.Columns) {
+				err = fmt.Errorf("a row has %d fields, and there are %d columns", len(row), len(r.Columns))
 			}
-			for i, field := range record {
-				row[i] = parquetfile.Value{Text: field, Null: field == ""}
-			}
-			if !yield(row, nil) {
+			if !yield(row, err) || err != nil {
 				return
 			}
 		}

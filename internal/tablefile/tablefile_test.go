@@ -3,6 +3,7 @@ package tablefile_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -249,5 +250,68 @@ func TestOutput(t *testing.T) {
 	}
 	if _, err := os.Stat(out.Name()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what went to standard output stays: %v", err)
+	}
+}
+
+// TestCSVComesBack reads values that CSV readers change: an empty line is a row of one NULL, an empty text is none, and line
+// ends in values stay.
+func TestCSVComesBack(t *testing.T) {
+	t.Parallel()
+	for _, rows := range [][][]parquetfile.Value{
+		{{parquetfile.Null()}, {parquetfile.Of("")}, {parquetfile.Of("a\r\nb")}, {parquetfile.Of(`\.`)}, {parquetfile.Of("\r")}, {parquetfile.Null()}},
+		{{parquetfile.Null(), parquetfile.Null()}, {parquetfile.Of(`"`), parquetfile.Of(`""`)}, {parquetfile.Of(" x"), parquetfile.Of("y ")}, {parquetfile.Of(","), parquetfile.Of("\n\n")}, {parquetfile.Of(""), parquetfile.Null()}},
+	} {
+		of := make([]tablefile.Column, len(rows[0]))
+		for i := range of {
+			of[i] = tablefile.Column{Name: fmt.Sprintf("a \"%d\", b", i), Type: "text"}
+		}
+		var file bytes.Buffer
+		w, err := tablefile.NewWriter(tablefile.CSV, &file, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if err := w.Write(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := tablefile.Open(tablefile.CSV, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][]parquetfile.Value
+		for row, err := range r.Rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, slices.Clone(row))
+		}
+		if !slices.EqualFunc(got, rows, slices.Equal) || r.Columns[0] != of[0].Name {
+			t.Errorf("%v comes back as %v", rows, got)
+		}
+		_ = r.Close()
+	}
+	for _, damaged := range []string{"", "a\n1", "a,b\n1\n", "a\n\"x", "a\nx\"y\n", "a\n\"x\"y\n", "a\n1\r\n"} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := tablefile.Open(tablefile.CSV, path)
+		if err == nil {
+			for _, failed := range r.Rows {
+				err = errors.Join(err, failed)
+			}
+			_ = r.Close()
+		}
+		if err == nil {
+			t.Errorf("%q is read", damaged)
+		}
 	}
 }
