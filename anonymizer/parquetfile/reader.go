@@ -35,8 +35,14 @@ type place struct {
 // NewReader opens a file of the size. What is no Parquet file, or damaged, is an error.
 func NewReader(r io.ReaderAt, size int64) (reader *Reader, err error) {
 	defer recovered(&err)
+	if err := checkFooter(r, size); err != nil {
+		return nil, fmt.Errorf("opening Parquet: %w", err)
+	}
 	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
+		return nil, fmt.Errorf("opening Parquet: %w", err)
+	}
+	if err := checkPages(r, size, file.Metadata()); err != nil {
 		return nil, fmt.Errorf("opening Parquet: %w", err)
 	}
 	reader = &Reader{file: file}
