@@ -3,10 +3,14 @@ package parquetfile_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/kproxy/kproxy/anonymizer/parquetfile"
 )
@@ -63,6 +67,43 @@ func readAll(file []byte) error {
 	return nil
 }
 
+// TestCompressions reads files of all compressions but LZ4, which is refused.
+func TestCompressions(t *testing.T) {
+	t.Parallel()
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli, &parquet.Lz4Raw} {
+		var file bytes.Buffer
+		w := parquet.NewGenericWriter[struct{ Name string }](&file, parquet.Compression(codec), parquet.MaxRowsPerRowGroup(700))
+		for i := range 2000 {
+			if _, err := w.Write([]struct{ Name string }{{fmt.Sprint("name ", i)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := parquetfile.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if codec == compress.Codec(&parquet.Lz4Raw) {
+			if err == nil || !strings.Contains(err.Error(), "compressed with LZ4, which is not read") {
+				t.Errorf("LZ4: error %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(codec, err)
+		}
+		n := 0
+		for row, err := range r.Rows() {
+			if err != nil || row[0].Text != fmt.Sprint("name ", n) {
+				t.Fatalf("%v: row %d is %v, %v", codec, n, row, err)
+			}
+			n++
+		}
+		if n != 2000 {
+			t.Errorf("%v: %d rows", codec, n)
+		}
+	}
+}
+
 // TestNoParquet says what is wrong with files that are not read at all.
 func TestNoParquet(t *testing.T) {
 	t.Parallel()
@@ -73,7 +114,7 @@ func TestNoParquet(t *testing.T) {
 		"is encrypted":                      append(slices.Clone(file[:len(file)-4]), "PARE"...),
 		"is damaged":                        append(slices.Clone(file[:len(file)-8]), "\xff\xff\xff\x7fPAR1"...),
 		"is damaged: its footer":            []byte("PAR1\x18\xff\xff\xff\xff\x07\x06\x00\x00\x00PAR1"),
-		"is damaged: column 1 of row group": slices.Concat(file[:4], bytes.Repeat([]byte{0x15}, 40), file[44:]),
+		"column 1 of row group 1: the file is damaged": slices.Concat(file[:4], bytes.Repeat([]byte{0x15}, 40), file[44:]),
 	} {
 		if err := readAll(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
