@@ -30,6 +30,26 @@ type place struct {
 	// bound says which bound of a range the leaf is: 0 for none, 1 for lower, 2 for upper.
 	bound   int
 	present int // the definition level from which on the value, or for a range the group, is there
+
+	last     parquet.Value // the number that was read last, and its text
+	lastText string
+}
+
+// textOf is the text of a value. That of a number is kept: rows that show the same come one behind the other.
+func (p *place) textOf(v parquet.Value) (text string, err error) {
+	switch v.Kind() {
+	case parquet.Int32, parquet.Int64:
+	default:
+		return p.text(v)
+	}
+	if p.last.Kind() != v.Kind() || p.last.Int64() != v.Int64() || p.last.IsNull() {
+		if p.lastText, err = p.text(v); err != nil {
+			p.last = parquet.Value{}
+			return "", err
+		}
+		p.last = v
+	}
+	return p.lastText, nil
 }
 
 // NewReader opens a file of the size. What is no Parquet file, or damaged, is an error.
@@ -216,7 +236,7 @@ func (r *Reader) assemble(values parquet.Row, row []Value) (err error) {
 		}
 		text := ""
 		if !v.IsNull() {
-			if text, err = p.text(v); err != nil {
+			if text, err = p.textOf(v); err != nil {
 				return fmt.Errorf("column %q: %w", r.columns[p.column].Name, err)
 			}
 		}

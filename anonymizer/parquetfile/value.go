@@ -109,18 +109,22 @@ func (c Column) toDecimal(text string) (v parquet.Value, err error) {
 	if counted == "" {
 		counted = "0"
 	}
+	if c.Precision <= 18 {
+		n, err := strconv.ParseInt(counted, 10, 64)
+		if negative {
+			n = -n
+		}
+		if c.Precision <= 9 {
+			return parquet.Int32Value(int32(n)), notOf(c, err)
+		}
+		return parquet.Int64Value(n), notOf(c, err)
+	}
 	n, ok := new(big.Int).SetString(counted, 10)
 	if !ok {
 		return v, errNot(c)
 	}
 	if negative {
 		n.Neg(n)
-	}
-	switch {
-	case c.Precision <= 9:
-		return parquet.Int32Value(int32(n.Int64())), nil
-	case c.Precision <= 18:
-		return parquet.Int64Value(n.Int64()), nil
 	}
 	return parquet.FixedLenByteArrayValue(twosComplement(n)), nil
 }

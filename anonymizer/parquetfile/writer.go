@@ -19,6 +19,13 @@ type Writer struct {
 	to      *parquet.GenericWriter[any]
 	buffer  []parquet.Row
 	values  parquet.Row
+	last    []written // of each column
+}
+
+// written is a value that was written, and its leaves: rows that show the same come one behind the other.
+type written struct {
+	value  Value
+	leaves parquet.Row
 }
 
 // NewWriter begins a file of the columns, in their order. All of them can be NULL. The error
@@ -44,7 +51,7 @@ func NewWriter(w io.Writer, columns []Column) (*Writer, error) {
 	if len(columns) == 0 {
 		return nil, errors.New("a Parquet file has at least one column")
 	}
-	return &Writer{columns: columns, to: parquet.NewGenericWriter[any](w,
+	return &Writer{columns: columns, last: make([]written, len(columns)), to: parquet.NewGenericWriter[any](w,
 		parquet.NewSchema("release", root),
 		parquet.Compression(&zstd.Codec{}),
 		parquet.MaxRowsPerRowGroup(rowsOfGroup),
@@ -138,9 +145,16 @@ func (w *Writer) Write(row []Value) error {
 	}
 	w.values = w.values[:0]
 	for i, c := range w.columns {
+		last := &w.last[i]
+		if last.leaves != nil && last.value == row[i] {
+			w.values = append(w.values, last.leaves...)
+			continue
+		}
+		first := len(w.values)
 		if err := w.add(c, row[i]); err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
+		last.value, last.leaves = row[i], append(last.leaves[:0], w.values[first:]...)
 	}
 	w.buffer = append(w.buffer[:0], w.values)
 	if _, err := w.to.WriteRows(w.buffer); err != nil {

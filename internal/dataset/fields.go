@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"iter"
+	"math"
 	"strconv"
 )
 
@@ -15,13 +16,18 @@ type fields struct {
 	numbers   []uint16
 	number    map[string]uint16 // nil once nothing is added any more
 	blocks    []block           // in place of different and numbers
+	tooLong   bool              // a block has no room for a field, which is left out
 }
 
 // block holds fields one behind the other.
 type block struct {
-	text []byte
+	text []byte // while fields are added
+	done string // in place of text, once the block is full
 	ends []uint32
 }
+
+// finish ends a block.
+func (b *block) finish() { b.done, b.text = string(b.text), nil }
 
 const (
 	// maxDifferent bounds the different fields of a column that are numbered.
@@ -77,9 +83,12 @@ func (f *fields) append(text string) {
 	last := &f.blocks[len(f.blocks)-1]
 	// All blocks but the last have blockFields fields, so that at finds them.
 	if len(last.ends) == blockFields {
-		last.text = append(make([]byte, 0, len(last.text)), last.text...) // without what is left over
-		f.blocks = append(f.blocks, block{text: make([]byte, 0, len(last.text)), ends: make([]uint32, 0, blockFields)})
+		last.finish()
+		f.blocks = append(f.blocks, block{text: make([]byte, 0, len(last.done)), ends: make([]uint32, 0, blockFields)})
 		last = &f.blocks[len(f.blocks)-1]
+	}
+	if len(text) > math.MaxUint32-len(last.text) {
+		f.tooLong, text = true, ""
 	}
 	last.text = append(last.text, text...)
 	last.ends = append(last.ends, uint32(len(last.text)))
@@ -95,7 +104,18 @@ func (f *fields) at(record int) string {
 	if i > 0 {
 		start = of.ends[i-1]
 	}
+	if of.text == nil {
+		return of.done[start:of.ends[i]]
+	}
 	return string(of.text[start:of.ends[i]])
+}
+
+// finish ends the column: nothing is added any more.
+func (f *fields) finish() {
+	f.number = nil
+	if last := len(f.blocks) - 1; last >= 0 && f.blocks[last].text != nil {
+		f.blocks[last].finish()
+	}
 }
 
 // all yields the number and the text of each field.
@@ -142,6 +162,7 @@ func (f *fields) mapped(to func(string) string) *fields {
 		m.length++
 		m.append(to(text))
 	}
+	m.finish()
 	return m
 }
 

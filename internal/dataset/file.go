@@ -312,7 +312,9 @@ func (f *File) add(record []string, line int) error {
 		return nil
 	}
 	for i, field := range record {
-		f.fields[i].add(field)
+		if f.fields[i].add(field); f.fields[i].tooLong {
+			return fmt.Errorf("line %d: the fields of column %s are too long, some %d in a row more than 4 GB", line, f.Columns[i], blockFields)
+		}
 	}
 	f.lines.add(f.records, line)
 	f.records++
@@ -358,7 +360,7 @@ func (f *File) takeTypes() error {
 		if f.form.Types[name] != "" || !slices.Contains(unchangedTypes, f.Types[i]) || f.declared != nil {
 			f.fields[i] = f.convert(i, f.Types[i], wrong)
 		}
-		f.fields[i].number = nil // nothing is added any more
+		f.fields[i].finish()
 	}
 	return wrong.asError()
 }
@@ -381,12 +383,13 @@ func (f *File) convert(column int, name string, wrong *mistakes) *fields {
 		changed = changed || text != field
 	}
 	if misfit {
-		for i, field := range of.all() {
-			if field == "" {
-				continue
-			}
-			if _, ok := t.output(field); !ok {
-				wrong.add(mistake{f.lines.of(i), f.Columns[column], field, t.not})
+		misfits := coded(of, func(field string) bool {
+			_, ok := t.output(field)
+			return !ok && field != ""
+		})
+		for i, misfits := range misfits {
+			if misfits {
+				wrong.add(mistake{f.lines.of(i), f.Columns[column], of.at(i), t.not})
 			}
 		}
 	}

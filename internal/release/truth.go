@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strconv"
@@ -16,10 +17,19 @@ import (
 type truth struct {
 	column catalog.PublishedColumn
 	spec   hierarchy.Spec
-	known  map[pair]bool
+	known  map[pair]bool // of categories
+
+	shown string // the range at hand: rows that show the same come one behind the other
+	limit [2]limit
 }
 
 type pair struct{ shown, raw string }
+
+// limit is a bound of a range, "" for none.
+type limit struct {
+	bound     string
+	inclusive bool
+}
 
 // maxKnown bounds the answers that are kept.
 const maxKnown = 1 << 18
@@ -30,8 +40,17 @@ func newTruth(c catalog.PublishedColumn, spec hierarchy.Spec) *truth {
 
 // holds decides about a value that is shown; raw is "" where it is missing.
 func (t *truth) holds(shown, raw string) bool {
-	if t.column.Part == catalog.Representative {
-		return raw != "" // its range says where it lies, see comparingGeneralized
+	switch {
+	case raw == "":
+		return false
+	case t.column.Part == catalog.Representative:
+		return true // its range says where it lies, see comparingGeneralized
+	case t.column.Part == catalog.Range:
+		return t.contains(shown, raw)
+	case shown == "*" || shown == raw:
+		return true
+	case t.spec.Kind == hierarchy.Prefix:
+		return isMask(shown, raw)
 	}
 	holds, known := t.known[pair{shown, raw}]
 	if known {
@@ -40,20 +59,16 @@ func (t *truth) holds(shown, raw string) bool {
 	if len(t.known) >= maxKnown {
 		clear(t.known)
 	}
-	holds = raw != "" && t.decide(shown, raw)
+	holds = t.isAbove(shown, raw)
 	t.known[pair{strings.Clone(shown), strings.Clone(raw)}] = holds
 	return holds
 }
 
-func (t *truth) decide(shown, raw string) bool {
-	if t.column.Part == catalog.Range {
-		return t.contains(shown, raw)
-	}
+// isAbove decides whether a category, or an interval of some, stands above a value.
+func (t *truth) isAbove(shown, raw string) bool {
 	switch t.spec.Kind {
 	case hierarchy.Categorical:
-		return shown == "*" || shown == raw || isAncestor(t.spec.Taxonomy, shown, raw)
-	case hierarchy.Prefix:
-		return shown == "*" || shown == raw || isMask(shown, raw)
+		return isAncestor(t.spec.Taxonomy, shown, raw)
 	case hierarchy.Ordered:
 		low, high, found := strings.Cut(shown, "..")
 		if !found {
@@ -61,45 +76,45 @@ func (t *truth) decide(shown, raw string) bool {
 		}
 		at := slices.Index(t.spec.Order, raw)
 		first, last := slices.Index(t.spec.Order, low), slices.Index(t.spec.Order, high)
-		return shown == "*" || at >= 0 && first >= 0 && first <= at && at <= last
+		return at >= 0 && first >= 0 && first <= at && at <= last
 	}
-	return shown == "*" || shown == raw
+	return false
 }
 
 // contains decides whether a range, as PostgreSQL writes it, contains a value.
 func (t *truth) contains(shown, raw string) bool {
-	if len(shown) < len("(,)") {
-		return false
-	}
-	lower, upper, found := strings.Cut(shown[1:len(shown)-1], ",")
-	if !found {
-		return false
+	if shown != t.shown {
+		if len(shown) < len("(,)") {
+			return false
+		}
+		lower, upper, found := strings.Cut(shown[1:len(shown)-1], ",")
+		if !found {
+			return false
+		}
+		t.shown = strings.Clone(shown)
+		t.limit = [2]limit{
+			{strings.Clone(strings.Trim(lower, `"`)), shown[0] == '['},
+			{strings.Clone(strings.Trim(upper, `"`)), shown[len(shown)-1] == ']'},
+		}
 	}
 	compare := compareNumbers
 	if t.spec.Kind == hierarchy.Date {
 		compare = compareMoments
 	}
-	within := func(bound string, side int, inclusive bool) bool {
-		if bound = strings.Trim(bound, `"`); bound == "" {
-			return true
+	for i, side := range []int{1, -1} {
+		if of := t.limit[i]; of.bound != "" {
+			if c, ok := compare(raw, of.bound); !ok || c != side && (c != 0 || !of.inclusive) {
+				return false
+			}
 		}
-		c, ok := compare(raw, bound)
-		return ok && (c == side || c == 0 && inclusive)
 	}
-	return within(lower, 1, shown[0] == '[') && within(upper, -1, shown[len(shown)-1] == ']')
+	return true
 }
 
+// compareNumbers compares decimal numbers.
 func compareNumbers(a, b string) (int, bool) {
-	x, err := strconv.ParseInt(a, 10, 64)
-	y, failed := strconv.ParseInt(b, 10, 64)
-	if err == nil && failed == nil {
-		switch {
-		case x < y:
-			return -1, true
-		case x > y:
-			return 1, true
-		}
-		return 0, true
+	if isPlain(a) && isPlain(b) {
+		return comparePlain(a, b), true
 	}
 	p, ok := new(big.Rat).SetString(a)
 	q, is := new(big.Rat).SetString(b)
@@ -107,6 +122,58 @@ func compareNumbers(a, b string) (int, bool) {
 		return 0, false
 	}
 	return p.Cmp(q), true
+}
+
+// isPlain tells whether a number is digits, perhaps with a sign and a point.
+func isPlain(number string) bool {
+	digits, points := 0, 0
+	for i, c := range []byte(number) {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.':
+			points++
+		case c != '-' || i > 0:
+			return false
+		}
+	}
+	return digits > 0 && points <= 1
+}
+
+// comparePlain compares plain numbers by their digits.
+func comparePlain(a, b string) int {
+	a, negative := strings.CutPrefix(a, "-")
+	b, other := strings.CutPrefix(b, "-")
+	a, b = significant(a), significant(b)
+	switch {
+	case a == "" && b == "": // both are zero
+		return 0
+	case a == "":
+		negative = other
+	case b == "":
+		other = negative
+	}
+	if negative != other {
+		if negative {
+			return -1
+		}
+		return 1
+	}
+	if negative {
+		a, b = b, a
+	}
+	wholeA, fractionA, _ := strings.Cut(a, ".")
+	wholeB, fractionB, _ := strings.Cut(b, ".")
+	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB), strings.Compare(fractionA, fractionB))
+}
+
+// significant leaves out the zeros that do not count: "" for zero.
+func significant(number string) string {
+	number = strings.TrimLeft(number, "0")
+	if strings.Contains(number, ".") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	return number
 }
 
 // compareMoments compares dates or points in time in UTC, as PostgreSQL writes them.
@@ -156,7 +223,7 @@ func hasLeaf(nodes []hierarchy.Node, value string) bool {
 // end, several of which stand for as many characters, and one for any number.
 func isMask(mask, text string) bool {
 	for stars := 1; stars <= len(mask) && strings.HasSuffix(mask, strings.Repeat("*", stars)); stars++ {
-		if strings.HasPrefix(text, mask[:len(mask)-stars]) && (stars == 1 || utf8.RuneCountInString(text) >= utf8.RuneCountInString(mask)-stars) {
+		if strings.HasPrefix(text, mask[:len(mask)-stars]) && (stars == 1 || utf8.RuneCountInString(text) == utf8.RuneCountInString(mask)) {
 			return true
 		}
 	}
