@@ -19,6 +19,7 @@ import (
 //   - At least k persons have the same root values. So do at least k persons in one window who have a row with keys
 //     that shows the same, as do the rows that it hangs on, unless no outsider knows rows of the table; and at least k
 //     persons have a row without keys that shows the same. Where all is known, all persons of a class have the same rows.
+//   - Rows count for the persons whom the keys in the files name.
 //   - Keys lead from a row to one row of its parent's table: the true one, or the root row of a person with
 //     the same root values. Within a window they are those of one person, and a person has one.
 //   - Constraints on sensitive values hold for the persons of a class with all values of all their rows, for those
@@ -113,17 +114,44 @@ func (m *memberProof) window(record int32) int32 {
 	return of.Window[record]
 }
 
-// key joins the pseudonyms of some columns that a row shows; false where one is NULL.
+// key joins the pseudonyms that a row shows in some columns, in their order; shown is how many are not NULL.
 func (m *memberProof) key(row int32, columns []string) (key string, shown int) {
-	for i, c := range m.rows.Publication.Columns {
-		if c.Part == catalog.Pseudonym && slices.Contains(columns, c.Source) {
-			text := m.seen.keys[i][row]
-			if key += text + "\x00"; text != "" {
-				shown++
-			}
+	for _, column := range columns {
+		i := slices.IndexFunc(m.rows.Publication.Columns, func(c catalog.PublishedColumn) bool {
+			return c.Part == catalog.Pseudonym && c.Source == column
+		})
+		text := m.seen.keys[i][row]
+		if key += text + "\x00"; text != "" {
+			shown++
 		}
 	}
 	return key, shown
+}
+
+// rawKey joins the fields that a record has in some columns of its file, in their order; "" if one is missing.
+func (m *memberProof) rawKey(record int32, columns []string) (key string) {
+	for _, name := range columns {
+		column, _ := m.rows.Publication.Relation.Column(name)
+		text := m.rows.file.Field(int(record), m.rows.columnOf(name))
+		if text == "" {
+			return ""
+		}
+		key += catalog.Canonical(column.BaseType, text) + "\x00"
+	}
+	return key
+}
+
+// proveBelonging compares what the records of all rows are taken to belong to with the keys in the files.
+func (m *memberProof) proveBelonging() *check {
+	belong := newCheck("rows count for those whom the keys in the files name")
+	of, above := m.proof.persons.Data.Tables[m.table].Of, m.parent()
+	for row, record := range m.rows.order {
+		link := m.rawKey(record, m.rows.Publication.Membership.Link())
+		if to := of[record]; to == people.Nobody || link == "" || above.rawKey(to, above.rows.Publication.Membership.Key()) != link {
+			belong.broken("row %d", row+1)
+		}
+	}
+	return belong
 }
 
 func (m *memberProof) prove() error {
@@ -168,6 +196,8 @@ func (m *memberProof) prove() error {
 	m.checks = append(m.checks, partial, unique, leads, m.proveRaw())
 	if m.isRoot() {
 		m.checks = append(m.checks, m.proveWindows()...)
+	} else {
+		m.checks = append(m.checks, m.proveBelonging())
 	}
 	m.provePersons(int32(len(steps)))
 	return m.proveSensitive()

@@ -232,9 +232,27 @@ func TestTamperedFilesAreRefused(t *testing.T) {
 	}
 	names := strings.Split(strings.TrimSpace(lines[0]), ",")
 	column := func(name string) int { return slices.Index(names, name) }
-	for want, change := range map[string]func([]string){
-		"exactly the published columns":                        func(l []string) { l[0] = strings.Replace(l[0], "zip", "postcode", 1) },
-		"one row for each released record":                     func(l []string) { l[len(l)-1] = "" },
+	for name, change := range map[string]func([]string){
+		"exactly the published columns":              func(l []string) { l[0] = strings.Replace(l[0], "zip", "postcode", 1) },
+		"one row for each released record":           func(l []string) { l[len(l)-1] = "" },
+		"one row for each released record, one more": func(l []string) { l[len(l)-1] += l[len(l)-1] },
+		"ranges and labels are true of their records, merged": func(l []string) { // a class shows what another one shows
+			first, last := strings.Split(l[1], ",")[0], len(l)-1
+			for i := 1; strings.HasPrefix(l[i], first+","); i++ {
+				l[i] = l[last][:strings.LastIndexByte(l[last][:strings.LastIndexByte(l[last], ',')], ',')] + l[i][strings.LastIndexByte(l[i][:strings.LastIndexByte(l[i], ',')], ','):]
+			}
+		},
+		"ranges and labels are true of their records, beside the range": field(7, column("age"), "99"),
+		"values published as they are are those of the record, swapped": func(l []string) {
+			for i := range l[2:] {
+				a, b := strings.LastIndexByte(l[i+1], ','), strings.LastIndexByte(l[i+2], ',')
+				if before, after := l[i+1][a:], l[i+2][b:]; before != after {
+					l[i+1], l[i+2] = l[i+1][:a]+after, l[i+2][:b]+before
+					return
+				}
+			}
+		},
+		"5-anonymity, hidden":                                  field(11, column("town"), ""),
 		"ranges and labels are true of their records":          field(7, column("born_range"), `"[2030-01-01,2040-01-01)"`),
 		"values published as they are are those of the record": field(9, column("cost"), "99"),
 		"5-anonymity": field(11, column("word"), "c"),
@@ -244,6 +262,7 @@ func TestTamperedFilesAreRefused(t *testing.T) {
 			}
 		},
 	} {
+		want, _, _ := strings.Cut(name, ", ")
 		changed := slices.Clone(lines)
 		change(changed)
 		tampered := filepath.Join(t.TempDir(), "tampered")
@@ -252,9 +271,16 @@ func TestTamperedFilesAreRefused(t *testing.T) {
 		}
 		checks, err := s.Prove(t.Context(), tablefile.CSV, tampered, quiet)
 		if err != nil || !slices.Contains(failed(checks), want) {
-			t.Errorf("%s: the checks that fail are %v, %v", want, failed(checks), err)
+			t.Errorf("%s: the checks that fail are %v, %v", name, failed(checks), err)
 		}
 	}
+	order := s.order
+	s.order = slices.Clone(order)
+	s.order[1] = s.order[0]
+	if checks, err := s.Prove(t.Context(), tablefile.CSV, writeRows(t, s.Rows, tablefile.CSV), quiet); err != nil || !slices.Contains(failed(checks), "one row for each released record") {
+		t.Errorf("a record twice: the checks that fail are %v, %v", failed(checks), err)
+	}
+	s.order = order
 	if checks, err := s.Prove(t.Context(), tablefile.CSV, path, quiet); err != nil || len(failed(checks)) > 0 {
 		t.Errorf("untouched: %v, %v", failed(checks), err)
 	}
@@ -446,7 +472,7 @@ func TestTamperedFilesOfPeopleAreRefused(t *testing.T) {
 	for i, f := range p.Figures {
 		names[strings.TrimPrefix(f.Table, "public.")] = i
 	}
-	for want, change := range map[string]struct {
+	for name, change := range map[string]struct {
 		table string
 		do    func(rows [][]string)
 	}{
@@ -467,7 +493,40 @@ func TestTamperedFilesOfPeopleAreRefused(t *testing.T) {
 			}
 		}},
 		"values published as they are are those of the record": {"drugs", func(rows [][]string) { rows[5][1] = "d9" }},
+		"one row for each released record":                     {"labs", func(rows [][]string) { rows[1][0] += "," + rows[1][1] + "\n" + rows[1][0] }},
+		"keys lead to the row that a row belongs to, of another table": {"visits", func(rows [][]string) {
+			for _, row := range keyed(rows) {
+				row[0], row[1] = row[1], row[0]
+			}
+		}},
+		"keys lead to the row that a row belongs to, of another visit": {"drugs", func(rows [][]string) {
+			first := ""
+			for _, row := range rows[1:] {
+				if first == "" {
+					first = row[0]
+				} else if row[0] != "" && row[0] != first {
+					row[0] = first
+					return
+				}
+			}
+		}},
+		"every class shows the same":                  {"patients", func(rows [][]string) { rows[1][len(rows[1])-1] = "" }},
+		"ranges and labels are true of their records": {"visits", func(rows [][]string) { keyed(rows)[0][3] = `"[2031-01-01,2032-01-01)"` }},
+		"a person has one pseudonym in a window": {"visits", func(rows [][]string) {
+			// Two persons of a class, whose keys are swapped in one row each: each has two pseudonyms then.
+			links := map[string][]int{}
+			for i, row := range keyed(rows) {
+				links[row[3]] = append(links[row[3]], i)
+			}
+			all := keyed(rows)
+			for _, of := range links {
+				if all[of[0]][1] != all[of[1]][1] {
+					all[of[0]][1], all[of[1]][1] = all[of[1]][1], all[of[0]][1]
+				}
+			}
+		}},
 	} {
+		want, _, _ := strings.Cut(name, ", ")
 		at := names[change.table]
 		rows := lines(paths[at])
 		change.do(rows)
@@ -482,8 +541,123 @@ func TestTamperedFilesOfPeopleAreRefused(t *testing.T) {
 		}
 		checks, err := p.Prove(t.Context(), tablefile.CSV, tampered, quiet)
 		if err != nil || !slices.ContainsFunc(checks, func(of []verify.Check) bool { return slices.Contains(failed(of), want) }) {
-			t.Errorf("%s: the checks that fail are not it, %v: %v", want, err, failed(slices.Concat(checks...)))
+			t.Errorf("%s: the checks that fail are not it, %v: %v", name, err, failed(slices.Concat(checks...)))
 		}
+	}
+}
+
+// TestRowsOfOthersAreFound takes rows for those of another person than the keys in the files say: what is counted of persons would
+// be wrong.
+func TestRowsOfOthersAreFound(t *testing.T) {
+	t.Parallel()
+	policy, files := hospitalFiles(t, "all", "")
+	p, _, err := OfPeople(t.Context(), files, policy, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, r := range p.Tables {
+		paths = append(paths, writeRows(t, r, tablefile.CSV))
+	}
+	of := p.persons.Data.Tables[0].Of
+	of[p.Tables[1].order[0]] = (of[p.Tables[1].order[0]] + 1) % 300
+	checks, err := p.Prove(t.Context(), tablefile.CSV, paths, quiet)
+	if want := "rows count for those whom the keys in the files name"; err != nil || !slices.Contains(failed(checks[1]), want) {
+		t.Errorf("the checks that fail are %v, %v", failed(checks[1]), err)
+	}
+}
+
+// TestCompositeKeys joins tables by keys of several columns, which the files have in another order.
+func TestCompositeKeys(t *testing.T) {
+	t.Parallel()
+	policy, err := config.ParsePolicy("policy.yaml", []byte(`
+tables:
+  public.patients: {columns: {born: {role: quasi-identifying, hierarchy: numeric}}}
+  public.drugs: {columns: {drug: sensitive}}
+people:
+  patient:
+    root: public.patients
+    key: [clinic, number]
+    knows: {rows: 1}
+    tables:
+      public.drugs: {person: [clinic, number]}
+    constraints: [{k: 3}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	patients, drugs := strings.Builder{}, strings.Builder{}
+	patients.WriteString("clinic,number,born\n")
+	drugs.WriteString("number,drug,clinic\n")
+	for i := range 60 {
+		fmt.Fprintf(&patients, "c%d,%d,%d\n", i%2, i/2, 1950+i)
+		fmt.Fprintf(&drugs, "%d,d%d,c%d\n", i/2, i%3, i%2)
+	}
+	files := make(map[catalog.Name]*dataset.File)
+	for name, text := range map[string]string{"patients": patients.String(), "drugs": drugs.String()} {
+		if files[catalog.ParseName(name)], err = dataset.Parse([]byte(text), policy.CSV); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, _, err := OfPeople(t.Context(), files, policy, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{writeRows(t, p.Tables[0], tablefile.CSV), writeRows(t, p.Tables[1], tablefile.CSV)}
+	checks, err := p.Prove(t.Context(), tablefile.CSV, paths, quiet)
+	if err != nil || len(failed(slices.Concat(checks...))) > 0 || p.Figures[1].Rows != 60 {
+		t.Errorf("%d rows, the checks that fail are %v, %v", p.Figures[1].Rows, failed(slices.Concat(checks...)), err)
+	}
+}
+
+// TestGeneratedKey is never published: it numbers the records of the file.
+func TestGeneratedKey(t *testing.T) {
+	t.Parallel()
+	text := fmt.Sprintf(peoplePolicy, "rounded-partition", "{k: 4}", "")
+	for role, published := range map[string]bool{
+		"insensitive": true, "sensitive": true, "{role: quasi-identifying, hierarchy: numeric}": true, "identifying": false,
+	} {
+		policy, file := parsed(t, "csv: {key: nr}\n"+strings.Replace(text, "      name: identifying\n", "      name: identifying\n      nr: "+role+"\n", 1), peopleText(1, 40))
+		s, _, err := Of(t.Context(), file, policy, Options{})
+		if published && (err == nil || !strings.Contains(err.Error(), "nr is the generated key")) {
+			t.Errorf("%s: error %v", role, err)
+		}
+		if !published && (err != nil || slices.ContainsFunc(s.Columns, func(c tablefile.Column) bool { return c.Name == "nr" })) {
+			t.Errorf("%s: it is published, %v", role, err)
+		}
+	}
+	policy, files := hospitalFiles(t, "all", "")
+	policy.People[0].Tables[0].Key = []string{policy.CSV.Key}
+	if _, _, err := OfPeople(t.Context(), files, policy, Options{}); err == nil || !strings.Contains(err.Error(), "is the generated key") {
+		t.Errorf("as a key of people: error %v", err)
+	}
+}
+
+// TestWithheldNumbersDoNotShow compares a release with one whose withheld record has a number with more digits: the files are
+// the same.
+func TestWithheldNumbersDoNotShow(t *testing.T) {
+	t.Parallel()
+	const policyText = "tables: {public.t: {constraints: [{k: 5}], columns: {zip: {role: quasi-identifying, hierarchy: categorical}, cost: insensitive}}}"
+	release := func(cost string) []byte {
+		var b strings.Builder
+		b.WriteString("zip,cost\n0," + cost + "\n")
+		for i := range 100 {
+			fmt.Fprintf(&b, "%d,%d.5\n", i%7, i%5)
+		}
+		policy, file := parsed(t, policyText, b.String())
+		s, _, err := Of(t.Context(), file, policy, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.order = slices.DeleteFunc(s.order, func(record int32) bool { return record == 0 })
+		text, err := os.ReadFile(writeRows(t, s.Rows, tablefile.Parquet))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if !bytes.Equal(release("1.5"), release("123456789012.123456789")) {
+		t.Error("the file tells of a record that is withheld")
 	}
 }
 

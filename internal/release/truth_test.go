@@ -37,7 +37,9 @@ func TestNumbersAreCompared(t *testing.T) {
 // TestTruths decides what is true of a value, whatever was asked before.
 func TestTruths(t *testing.T) {
 	t.Parallel()
-	of := func(part catalog.Part, spec hierarchy.Spec) *truth { return newTruth(catalog.PublishedColumn{Part: part}, spec) }
+	of := func(part catalog.Part, spec hierarchy.Spec) *truth {
+		return newTruth(catalog.PublishedColumn{Part: part}, spec)
+	}
 	number, date := of(catalog.Range, hierarchy.Spec{Kind: hierarchy.Numeric}), of(catalog.Range, hierarchy.Spec{Kind: hierarchy.Date})
 	prefix := of(catalog.Label, hierarchy.Spec{Kind: hierarchy.Prefix})
 	ordered := of(catalog.Label, hierarchy.Spec{Kind: hierarchy.Ordered, Order: []string{"none", "low", "middle", "high"}})
