@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -119,5 +120,21 @@ func TestNoParquet(t *testing.T) {
 		if err := readAll(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
+	}
+}
+
+// TestEmptyRowGroup reads a file as pyarrow writes it of no rows: with a row group that has none.
+func TestEmptyRowGroup(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("testdata/empty-row-group.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := parquetfile.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil || len(r.Columns()) != 2 {
+		t.Fatalf("opening it: %v", err)
+	}
+	for _, err := range r.Rows() {
+		t.Errorf("there is a row: %v", err)
 	}
 }

@@ -152,6 +152,9 @@ func (r *Reader) Rows() iter.Seq2[[]Value, error] {
 	return func(yield func([]Value, error) bool) {
 		row, number := make([]Value, len(r.columns)), int64(0)
 		for _, group := range r.file.RowGroups() {
+			if group.NumRows() == 0 { // which the library cannot read
+				continue
+			}
 			more, err := r.readGroup(group, row, &number, yield)
 			if err != nil {
 				yield(nil, err)
