@@ -139,7 +139,7 @@ func (a *anonymization) single(c *cobra.Command, policy *config.PolicyFile, argu
 	if table, rest, named := strings.Cut(path, "="); named && catalog.ParseName(table) == policy.Table.Table {
 		path = rest
 	}
-	file, err := dataset.ReadWatched(path, c.InOrStdin(), policy.CSV, func(records int) { a.say("reading: %d records", records) })
+	file, err := dataset.ReadWatched(c.Context(), path, c.InOrStdin(), policy.CSV, func(records int) { a.say("reading: %d records", records) })
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (a *anonymization) people(c *cobra.Command, policy *config.PolicyFile, argu
 	if err := a.output.checkFree(outputs); err != nil {
 		return err
 	}
-	files, err := dataset.ReadTablesWatched(paths, policy.CSV, func(records int) { a.say("reading: %d records", records) })
+	files, err := dataset.ReadTablesWatched(c.Context(), paths, policy.CSV, func(records int) { a.say("reading: %d records", records) })
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -56,24 +57,24 @@ func (f *File) Fields(column int) iter.Seq2[int, string] { return f.fields[colum
 // the line that cannot be read, or, of fields that are not of their column's declared type, the first ones.
 func Read(path string, form config.CSV) (*File, error) {
 	f := &File{form: form, path: path}
-	if err := f.open(nil); err != nil {
+	if err := f.open(context.Background(), nil); err != nil {
 		return nil, err
 	}
 	return f, f.takeTypes()
 }
 
 // ReadWatched is Read for large files: told is called from time to time with how many records are read.
-// Path - stands for input, which is CSV, if that is not nil.
-func ReadWatched(path string, input io.Reader, form config.CSV, told func(records int)) (*File, error) {
+// Path - stands for input, which is CSV, if that is not nil. The error can be the context's, too.
+func ReadWatched(ctx context.Context, path string, input io.Reader, form config.CSV, told func(records int)) (*File, error) {
 	if path != "-" || input == nil {
 		f := &File{form: form, path: path}
-		if err := f.open(told); err != nil {
+		if err := f.open(ctx, told); err != nil {
 			return nil, err
 		}
 		return f, f.takeTypes()
 	}
 	f := &File{form: form, path: "standard input"}
-	if err := f.parse(input, told); err != nil {
+	if err := f.parse(interruptible{ctx, input}, told); err != nil {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
 	return f, f.takeTypes()
@@ -92,15 +93,15 @@ func Parse(text []byte, form config.CSV) (*File, error) {
 }
 
 // open reads the file at the path.
-func (f *File) open(told func(records int)) error {
+func (f *File) open(ctx context.Context, told func(records int)) error {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return fmt.Errorf("reading the data: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	read := func() error { return f.parse(file, told) }
+	read := func() error { return f.parse(interruptible{ctx, file}, told) }
 	if IsParquet(f.path) {
-		read = func() error { return f.parseParquet(file, told) }
+		read = func() error { return f.parseParquet(ctx, file, told) }
 	}
 	if err := read(); err != nil {
 		return fmt.Errorf("reading %s: %w", f.path, err)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ var typesOfKinds = map[parquetfile.Kind]string{
 
 // parseParquet reads a Parquet file. Names and types of columns are the file's. A value that is
 // NULL or an empty text is missing.
-func (f *File) parseParquet(file *os.File, told func(records int)) error {
+func (f *File) parseParquet(ctx context.Context, file *os.File, told func(records int)) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -62,8 +63,13 @@ func (f *File) parseParquet(file *os.File, told func(records int)) error {
 		if err := f.add(record, number); err != nil {
 			return err
 		}
-		if told != nil && number%toldRecords == 0 {
-			told(number)
+		if number%toldRecords == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if told != nil {
+				told(number)
+			}
 		}
 	}
 	return f.checkRecords()

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,19 +18,19 @@ import (
 // ReadTables reads the files of several tables, given by their paths, all of one form.
 // The errors are those of Read, joined.
 func ReadTables(paths map[catalog.Name]string, form config.CSV) (map[catalog.Name]*File, error) {
-	return ReadTablesWatched(paths, form, nil)
+	return ReadTablesWatched(context.Background(), paths, form, nil)
 }
 
 // ReadTablesWatched is ReadTables for large files: told is called from time to time with how many
-// records of the file at hand are read.
-func ReadTablesWatched(paths map[catalog.Name]string, form config.CSV, told func(records int)) (map[catalog.Name]*File, error) {
+// records of the file at hand are read. The error can be the context's, too.
+func ReadTablesWatched(ctx context.Context, paths map[catalog.Name]string, form config.CSV, told func(records int)) (map[catalog.Name]*File, error) {
 	files := make(map[catalog.Name]*File)
 	untyped := maps.Clone(form.Types) // columns that no file has
 	var errs []error
 	for _, name := range slices.SortedFunc(maps.Keys(paths), catalog.Name.Compare) {
 		f := &File{form: form, path: paths[name], one: true}
 		files[name] = f
-		if err := f.open(told); err != nil {
+		if err := f.open(ctx, told); err != nil {
 			errs = append(errs, err)
 			continue
 		}
