@@ -110,11 +110,11 @@ func TestNoParquet(t *testing.T) {
 	t.Parallel()
 	file := written(t, columns, rows)
 	for want, text := range map[string][]byte{
-		"too short":                         []byte("PAR1PAR1"),
-		"does not end as a Parquet file":    file[:len(file)-1],
-		"is encrypted":                      append(slices.Clone(file[:len(file)-4]), "PARE"...),
-		"is damaged":                        append(slices.Clone(file[:len(file)-8]), "\xff\xff\xff\x7fPAR1"...),
-		"is damaged: its footer":            []byte("PAR1\x18\xff\xff\xff\xff\x07\x06\x00\x00\x00PAR1"),
+		"too short":                      []byte("PAR1PAR1"),
+		"does not end as a Parquet file": file[:len(file)-1],
+		"is encrypted":                   append(slices.Clone(file[:len(file)-4]), "PARE"...),
+		"is damaged":                     append(slices.Clone(file[:len(file)-8]), "\xff\xff\xff\x7fPAR1"...),
+		"is damaged: its footer":         []byte("PAR1\x18\xff\xff\xff\xff\x07\x06\x00\x00\x00PAR1"),
 		"column 1 of row group 1: the file is damaged": slices.Concat(file[:4], bytes.Repeat([]byte{0x15}, 40), file[44:]),
 	} {
 		if err := readAll(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -416,10 +416,7 @@ func TestReleasesOfPeople(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, format := range []tablefile.Format{tablefile.CSV, tablefile.Parquet} {
-					var paths []string
-					for _, r := range p.Tables {
-						paths = append(paths, writeRows(t, r, format))
-					}
+					paths := writeAll(t, p, format)
 					checks, err := p.Prove(t.Context(), format, paths, quiet)
 					if err != nil {
 						t.Fatal(err)
@@ -438,6 +435,91 @@ func TestReleasesOfPeople(t *testing.T) {
 	}
 }
 
+func writeAll(t *testing.T, p *People, format tablefile.Format) (paths []string) {
+	t.Helper()
+	for _, r := range p.Tables {
+		paths = append(paths, writeRows(t, r, format))
+	}
+	return paths
+}
+
+// fieldsOf are the lines of a CSV file, of which at most one field is quoted, as fields.
+func fieldsOf(t *testing.T, path string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		head, tail, quoted := strings.Cut(line, `,"`)
+		fields := strings.Split(head, ",")
+		if quoted {
+			ranged, after, _ := strings.Cut(tail, `"`)
+			fields = append(append(fields, `"`+ranged+`"`), strings.Split(strings.TrimPrefix(after, ","), ",")...)
+		}
+		rows = append(rows, fields)
+	}
+	return rows
+}
+
+// changesOfPeople are changes of a file, by the check that they break.
+var changesOfPeople = map[string]struct {
+	table string
+	do    func(rows [][]string)
+}{
+	"a row shows all of its keys or none": {"visits", func(rows [][]string) { keyed(rows)[0][0] = "" }},
+	"no two rows have the same pseudonym": {"patients", func(rows [][]string) { rows[3][0] = rows[4][0] }},
+	"keys lead to the row that a row belongs to": {"drugs", func(rows [][]string) {
+		for i := range rows[1:] {
+			if rows[i+1][0] != "" {
+				rows[i+1][0] = "0123456789abcdef"
+				return
+			}
+		}
+	}},
+	"4 persons have a row with keys that shows the same": {"visits", func(rows [][]string) { keyed(rows)[0][3] = `"[2020-01-01,2029-01-01)"` }},
+	"a pseudonym is that of one person in a window": {"visits", func(rows [][]string) {
+		for _, row := range keyed(rows) {
+			row[1] = keyed(rows)[0][1]
+		}
+	}},
+	"values published as they are are those of the record": {"drugs", func(rows [][]string) { rows[5][1] = "d9" }},
+	"one row for each released record":                     {"labs", func(rows [][]string) { rows[1][0] += "," + rows[1][1] + "\n" + rows[1][0] }},
+	"keys lead to the row that a row belongs to, of another table": {"visits", func(rows [][]string) {
+		for _, row := range keyed(rows) {
+			row[0], row[1] = row[1], row[0]
+		}
+	}},
+	"keys lead to the row that a row belongs to, of another visit": {"drugs", func(rows [][]string) {
+		first := ""
+		for _, row := range rows[1:] {
+			if first == "" {
+				first = row[0]
+			} else if row[0] != "" && row[0] != first {
+				row[0] = first
+				return
+			}
+		}
+	}},
+	"every class shows the same":                  {"patients", func(rows [][]string) { rows[1][len(rows[1])-1] = "" }},
+	"ranges and labels are true of their records": {"visits", func(rows [][]string) { keyed(rows)[0][3] = `"[2031-01-01,2032-01-01)"` }},
+	"a person has one pseudonym in a window": {"visits", func(rows [][]string) {
+		// Two persons of a class, whose keys are swapped in one row each: each has two pseudonyms then.
+		links := map[string][]int{}
+		for i, row := range keyed(rows) {
+			links[row[3]] = append(links[row[3]], i)
+		}
+		all := keyed(rows)
+		for _, of := range links {
+			if all[of[0]][1] != all[of[1]][1] {
+				all[of[0]][1], all[of[1]][1] = all[of[1]][1], all[of[0]][1]
+			}
+		}
+	}},
+}
+
 // TestTamperedFilesOfPeopleAreRefused changes one of the files: each change breaks the check that it should.
 func TestTamperedFilesOfPeopleAreRefused(t *testing.T) {
 	t.Parallel()
@@ -446,89 +528,15 @@ func TestTamperedFilesOfPeopleAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var paths []string
-	for _, r := range p.Tables {
-		paths = append(paths, writeRows(t, r, tablefile.CSV))
-	}
-	lines := func(path string) [][]string {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var rows [][]string
-		for line := range strings.Lines(string(text)) {
-			line = strings.TrimSuffix(line, "\n")
-			head, tail, quoted := strings.Cut(line, `,"`)
-			fields := strings.Split(head, ",")
-			if quoted {
-				ranged, after, _ := strings.Cut(tail, `"`)
-				fields = append(append(fields, `"`+ranged+`"`), strings.Split(strings.TrimPrefix(after, ","), ",")...)
-			}
-			rows = append(rows, fields)
-		}
-		return rows
-	}
+	paths := writeAll(t, p, tablefile.CSV)
 	names := make(map[string]int)
 	for i, f := range p.Figures {
 		names[strings.TrimPrefix(f.Table, "public.")] = i
 	}
-	for name, change := range map[string]struct {
-		table string
-		do    func(rows [][]string)
-	}{
-		"a row shows all of its keys or none": {"visits", func(rows [][]string) { keyed(rows)[0][0] = "" }},
-		"no two rows have the same pseudonym": {"patients", func(rows [][]string) { rows[3][0] = rows[4][0] }},
-		"keys lead to the row that a row belongs to": {"drugs", func(rows [][]string) {
-			for i := range rows[1:] {
-				if rows[i+1][0] != "" {
-					rows[i+1][0] = "0123456789abcdef"
-					return
-				}
-			}
-		}},
-		"4 persons have a row with keys that shows the same": {"visits", func(rows [][]string) { keyed(rows)[0][3] = `"[2020-01-01,2029-01-01)"` }},
-		"a pseudonym is that of one person in a window": {"visits", func(rows [][]string) {
-			for _, row := range keyed(rows) {
-				row[1] = keyed(rows)[0][1]
-			}
-		}},
-		"values published as they are are those of the record": {"drugs", func(rows [][]string) { rows[5][1] = "d9" }},
-		"one row for each released record":                     {"labs", func(rows [][]string) { rows[1][0] += "," + rows[1][1] + "\n" + rows[1][0] }},
-		"keys lead to the row that a row belongs to, of another table": {"visits", func(rows [][]string) {
-			for _, row := range keyed(rows) {
-				row[0], row[1] = row[1], row[0]
-			}
-		}},
-		"keys lead to the row that a row belongs to, of another visit": {"drugs", func(rows [][]string) {
-			first := ""
-			for _, row := range rows[1:] {
-				if first == "" {
-					first = row[0]
-				} else if row[0] != "" && row[0] != first {
-					row[0] = first
-					return
-				}
-			}
-		}},
-		"every class shows the same":                  {"patients", func(rows [][]string) { rows[1][len(rows[1])-1] = "" }},
-		"ranges and labels are true of their records": {"visits", func(rows [][]string) { keyed(rows)[0][3] = `"[2031-01-01,2032-01-01)"` }},
-		"a person has one pseudonym in a window": {"visits", func(rows [][]string) {
-			// Two persons of a class, whose keys are swapped in one row each: each has two pseudonyms then.
-			links := map[string][]int{}
-			for i, row := range keyed(rows) {
-				links[row[3]] = append(links[row[3]], i)
-			}
-			all := keyed(rows)
-			for _, of := range links {
-				if all[of[0]][1] != all[of[1]][1] {
-					all[of[0]][1], all[of[1]][1] = all[of[1]][1], all[of[0]][1]
-				}
-			}
-		}},
-	} {
+	for name, change := range changesOfPeople {
 		want, _, _ := strings.Cut(name, ", ")
 		at := names[change.table]
-		rows := lines(paths[at])
+		rows := fieldsOf(t, paths[at])
 		change.do(rows)
 		var text strings.Builder
 		for _, fields := range rows {
@@ -555,10 +563,7 @@ func TestRowsOfOthersAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var paths []string
-	for _, r := range p.Tables {
-		paths = append(paths, writeRows(t, r, tablefile.CSV))
-	}
+	paths := writeAll(t, p, tablefile.CSV)
 	of := p.persons.Data.Tables[0].Of
 	of[p.Tables[1].order[0]] = (of[p.Tables[1].order[0]] + 1) % 300
 	checks, err := p.Prove(t.Context(), tablefile.CSV, paths, quiet)
@@ -603,7 +608,7 @@ people:
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := []string{writeRows(t, p.Tables[0], tablefile.CSV), writeRows(t, p.Tables[1], tablefile.CSV)}
+	paths := writeAll(t, p, tablefile.CSV)
 	checks, err := p.Prove(t.Context(), tablefile.CSV, paths, quiet)
 	if err != nil || len(failed(slices.Concat(checks...))) > 0 || p.Figures[1].Rows != 60 {
 		t.Errorf("%d rows, the checks that fail are %v, %v", p.Figures[1].Rows, failed(slices.Concat(checks...)), err)
