@@ -78,7 +78,11 @@ func (q Queries) withDefaults(records int) Queries {
 // published; lower is better. An empty table and one without attributes have 0. Time:
 // some ten times Count the records and classes, about a nanosecond each.
 func QueryError(t *anonymizer.Table, r *anonymizer.Release, q Queries) float64 {
-	errs := QueryErrors(t, r, q)
+	return median(QueryErrors(t, r, q))
+}
+
+// median is 0 of no errors.
+func median(errs []float64) float64 {
 	if len(errs) == 0 {
 		return 0
 	}
@@ -108,6 +112,12 @@ func QueryError(t *anonymizer.Table, r *anonymizer.Release, q Queries) float64 {
 // the column has, but classes of NULLs alone meet nothing; withheld records are not
 // found. As for PublishedLoss, levels of the release do not count. Nil for an empty table, one without attributes, and one of NULLs alone.
 func QueryErrors(t *anonymizer.Table, r *anonymizer.Release, q Queries) []float64 {
+	return q.errorsOf(t, r, func(s *scale, _ int) []interval { return s.coveredBy(r) })
+}
+
+// errorsOf are the errors if readers know of each class, of the attribute of that index,
+// what coveredBy gives.
+func (q Queries) errorsOf(t *anonymizer.Table, r *anonymizer.Release, coveredBy func(s *scale, attribute int) []interval) []float64 {
 	if t.Len() == 0 || len(t.Attributes()) == 0 {
 		return nil
 	}
@@ -116,7 +126,7 @@ func QueryErrors(t *anonymizer.Table, r *anonymizer.Release, q Queries) []float6
 	covered := make([][]interval, len(scales))
 	for a := range scales {
 		scales[a] = newScale(t, a)
-		covered[a] = scales[a].coveredBy(r)
+		covered[a] = coveredBy(scales[a], a)
 	}
 	source := newQuestioner(t, scales, q)
 	bound := max(1, q.Sanity*float64(t.Len()))
