@@ -51,6 +51,49 @@ func Adult(folder string) (*anonymizer.Table, error) {
 	)
 }
 
+// AdultWithTaxonomies is Adult with the hierarchies of its categories, from the folder's
+// hierarchies/NAME.csv. A category without such a file is flat.
+func AdultWithTaxonomies(folder string) (*anonymizer.Table, error) {
+	flat, err := Adult(folder)
+	if err != nil {
+		return nil, err
+	}
+	attributes, cells := make([]anonymizer.Attribute, len(flat.Attributes())), make([][]hierarchy.Cell, len(flat.Attributes()))
+	for a, attribute := range flat.Attributes() {
+		attributes[a], cells[a] = attribute, flat.Cells(a)
+		if attribute.Hierarchy.Kind() != hierarchy.Categorical {
+			continue
+		}
+		nodes, err := adultTaxonomy(filepath.Join(folder, "hierarchies", attribute.Name+".csv"))
+		if err != nil {
+			return nil, err
+		}
+		attributes[a] = workload.Attribute(attribute.Name, hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: nodes})
+		cells[a] = make([]hierarchy.Cell, flat.Len())
+		for i, c := range flat.Cells(a) {
+			cells[a][i] = attributes[a].Hierarchy.Encode(attribute.Hierarchy.Generalize([]hierarchy.Cell{c}).Value)
+		}
+	}
+	return anonymizer.NewTable(attributes, cells, [][]uint32{flat.Sensitive(0)})
+}
+
+// adultTaxonomy is empty where the file is absent.
+func adultTaxonomy(path string) ([]hierarchy.Node, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening a hierarchy of the Adult data: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	nodes, err := hierarchy.ReadTaxonomy(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nodes, nil
+}
+
 // AdultClustering reads the 45,222 complete records of adult.data and
 // adult.test below the folder, in this order, as the experiments of CBAD and of
 // (alpha,k) clustering use them: eight quasi-identifiers, of which the first four

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -222,32 +220,10 @@ func TestLosesLess(t *testing.T) {
 // adult is the census table with its own taxonomies, without which the test is skipped.
 func adult(t testing.TB) *anonymizer.Table {
 	t.Helper()
-	const folder = "../../../shared/data/adult"
-	flat, err := anonymizertest.Adult(folder)
+	table, err := anonymizertest.AdultWithTaxonomies("../../../shared/data/adult")
 	if errors.Is(err, anonymizertest.ErrNoAdult) {
 		t.Skip("skipped: ", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	attributes, cells := []anonymizer.Attribute{}, [][]hierarchy.Cell{}
-	for a, attribute := range flat.Attributes() {
-		column := flat.Cells(a)
-		if f, err := os.Open(filepath.Join(folder, "hierarchies", attribute.Name+".csv")); err == nil && attribute.Hierarchy.Kind() == hierarchy.Categorical {
-			nodes, err := hierarchy.ReadTaxonomy(f)
-			if err := errors.Join(err, f.Close()); err != nil {
-				t.Fatal(err)
-			}
-			deep := workload.Attribute(attribute.Name, hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: nodes})
-			own := make([]hierarchy.Cell, len(column))
-			for i, c := range column {
-				own[i] = deep.Hierarchy.Encode(attribute.Hierarchy.Generalize([]hierarchy.Cell{c}).Value)
-			}
-			attribute, column = deep, own
-		}
-		attributes, cells = append(attributes, attribute), append(cells, column)
-	}
-	table, err := anonymizer.NewTable(attributes, cells, [][]uint32{flat.Sensitive(0)})
 	if err != nil {
 		t.Fatal(err)
 	}

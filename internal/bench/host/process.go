@@ -60,6 +60,10 @@ func Resident(pid int) (int64, error) {
 // one that has ended.
 func Peak(pid int) float64 { return status(pid)["VmHWM"] }
 
+// ResetPeak makes what this process has now its peak (proc(5), clear_refs). The error says that
+// the system does not.
+func ResetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
 // children are the processes that a process has started.
 func children(pid int) []int {
 	var found []int

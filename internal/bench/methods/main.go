@@ -9,14 +9,22 @@
 //
 //	go run ./internal/bench/methods -peer "python-strict=python3 internal/bench/peers/mondrian.py FOLDER strict"
 //
-// It is called with the name of a CSV file and k. On its standard output it writes a line
-// "version V" if it likes, a line "seconds S" (how long it anonymized, without reading and
-// writing), a line "cpu S" if it likes (the processor time of that), and then for each
-// record of the file the number of its class, 0 and above, or -1 for one that it withholds.
-// The file's header says NAME:numeric or NAME:categorical; categories are texts of a letter
-// and a number, which is their order. What its classes lose is measured as that of the
-// methods here, and its releases are checked as theirs. One that fails, or whose release is
-// wrong, is an error; one that takes too long is left out.
+// It is called with the name of a CSV file and k. The file's header says NAME:numeric or
+// NAME:categorical; categories are texts of a letter and a number, which is their order. Beside
+// it, NAME.csv has an attribute's hierarchy for whom it is of use: a line for each number, with
+// what is published of it in turn, semicolons between. Those of the categories are those of the
+// table; numbers are in groups of two, four, eight and so on neighbors.
+//
+// On its standard output a peer writes a line "version V" if it likes, a line "seconds S" (how
+// long it anonymized, without reading and writing), a line "cpu S" if it likes (the processor
+// time of that), a line "memory B" if it likes (the most memory that it ever had, in bytes), and
+// then for each record of the file what is published of its attributes, commas between: a number
+// alone, LOW~HIGH, or * for nothing; categories by their numbers, without the letter.
+//
+// Records of which the same is published are one class; those of which nothing is, are withheld.
+// What is published has to be true, and is measured as what the methods here publish; releases
+// are checked as theirs. A peer that fails, or whose release is wrong, is an error; one that
+// takes too long is left out.
 package main
 
 import (
@@ -34,6 +42,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/internal/bench/result"
 )
@@ -44,6 +53,7 @@ type options struct {
 	cores                  []int // 0 = those that there are
 	methods                []string
 	peers                  peers
+	adult                  string // folder of the Adult census data
 	rounds                 int
 	patience               time.Duration
 	json                   string
@@ -54,6 +64,9 @@ const (
 	usualAttributes = 8
 	usualK          = 5
 )
+
+// adultRecords are those of the Adult census data that have all attributes.
+const adultRecords = 30162
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -93,7 +106,8 @@ func parse(arguments []string) (options, error) {
 	attributes := numbers("attributes", "2,4,8,12", "numbers of attributes, for the least number of records")
 	k := numbers("k", "2,5,10,25,50,100", "numbers k, for the least number of records")
 	cores := numbers("cores", "", "numbers of cores for kproxy's methods, of which those beyond the machine's are left out; all if empty")
-	names := flags.String("methods", strings.Join(methods.Names(), ","), "methods")
+	names := flags.String("methods", strings.Join(methods.Names(), ","), "methods, with an effort behind a colon where they make several")
+	flags.StringVar(&o.adult, "adult", "", "measure the Adult census data of this `folder`, for each k, in place of the generated tables")
 	flags.Var(&o.peers, "peer", "name=command of a program to measure beside; repeat it for several")
 	flags.IntVar(&o.rounds, "rounds", 1, "rounds, of runs that take less than a second")
 	flags.DurationVar(&o.patience, "patience", 10*time.Second, "leave out runs that would take longer, by the time of smaller ones")
@@ -122,11 +136,24 @@ func parse(arguments []string) (options, error) {
 	}
 	o.methods = strings.Split(*names, ",")
 	for _, name := range o.methods {
-		if _, err := methods.Named(name); err != nil {
+		if _, err := methodOf(name); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
+}
+
+// methodOf is the method of a name, which may have its effort behind it: NAME:good.
+func methodOf(text string) (anonymizer.Method, error) {
+	name, effort, told := strings.Cut(text, ":")
+	if !told {
+		return methods.Named(name)
+	}
+	makes, err := anonymizer.ParseEffort(effort)
+	if err != nil {
+		return nil, err
+	}
+	return methods.Trying(name, makes)
 }
 
 // leaveOut leaves numbers of cores out that the machine has not, and tells them: a figure of
@@ -153,7 +180,8 @@ type contestant struct {
 // sample is a run of one.
 type sample struct {
 	contestant
-	records, attributes, k int
+	source
+	k int
 }
 
 // String says which.
@@ -161,6 +189,9 @@ func (s sample) String() string {
 	name := s.method
 	if s.cores > 0 {
 		name += fmt.Sprintf(" on %d cores", s.cores)
+	}
+	if s.folder != "" {
+		name += ", Adult"
 	}
 	return fmt.Sprintf("%s, %d records, %d attributes, k = %d", name, s.records, s.attributes, s.k)
 }
@@ -178,22 +209,28 @@ func (o options) cases() []sample {
 		contestants = append(contestants, contestant{name, 0})
 	}
 	var all []sample
-	add := func(records, attributes, k int) {
+	add := func(of source, k int) {
 		for _, each := range contestants {
-			one := sample{each, records, attributes, k}
+			one := sample{each, of, k}
 			if !slices.Contains(all, one) {
 				all = append(all, one)
 			}
 		}
 	}
+	if o.adult != "" {
+		for _, k := range o.k {
+			add(source{adultRecords, usualAttributes, o.adult}, k)
+		}
+		return all
+	}
 	for _, k := range o.k {
-		add(o.records[0], usualAttributes, k)
+		add(source{o.records[0], usualAttributes, ""}, k)
 	}
 	for _, attributes := range o.attributes {
-		add(o.records[0], attributes, usualK)
+		add(source{o.records[0], attributes, ""}, usualK)
 	}
 	for _, records := range o.records {
-		add(records, usualAttributes, usualK)
+		add(source{records, usualAttributes, ""}, usualK)
 	}
 	return all
 }

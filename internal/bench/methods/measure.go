@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/internal/bench/host"
 	"github.com/kproxy/kproxy/internal/bench/result"
 	"github.com/kproxy/kproxy/internal/eval"
 )
@@ -25,16 +28,17 @@ type measuring struct {
 	figures []result.Figure
 	slow    map[contestant]int // who would take too long, by the number of records from which on
 
-	table              *anonymizer.Table // the one of the last case
-	records, dimension int
+	table *anonymizer.Table // the one of the last case
+	of    source
 }
 
 // outcome is what came of one case.
 type outcome struct {
-	release                       *anonymizer.Release
-	constraints                   privacy.ConstraintSet
-	seconds, cpu, growth, objects []float64
-	version                       string // of a peer
+	release                             *anonymizer.Release
+	runs                                [][]metric.Run // that a peer publishes
+	constraints                         privacy.ConstraintSet
+	seconds, cpu, growth, peak, objects []float64
+	version                             string // of a peer
 }
 
 // quick is how long runs take at most of which there are several rounds, in seconds.
@@ -48,15 +52,15 @@ func (m *measuring) another(done []float64) bool {
 // measure runs a case and notes its figures. A method that takes longer than the patience,
 // or would with the next number of records, is left out from there on.
 func (m *measuring) measure(ctx context.Context, s sample) error {
-	if from, slow := m.slow[s.contestant]; slow && s.records >= from {
+	if from, slow := m.slow[s.contestant]; slow && s.folder == "" && s.records >= from {
 		return nil
 	}
-	if m.table == nil || m.records != s.records || m.dimension != s.attributes {
+	if m.table == nil || m.of != s.source {
 		var err error
-		if m.table, err = tableOf(s.records, s.attributes); err != nil {
+		if m.table, err = s.read(); err != nil {
 			return err
 		}
-		m.records, m.dimension = s.records, s.attributes
+		m.of = s.source
 	}
 	var o outcome
 	var err error
@@ -80,7 +84,7 @@ func (m *measuring) measure(ctx context.Context, s sample) error {
 	}
 	m.note(s, o)
 	next := m.nextOf(s.records)
-	if s.k == usualK && s.attributes == usualAttributes && o.seconds[0]*float64(next)/float64(s.records) > m.patience.Seconds() {
+	if s.folder == "" && s.k == usualK && s.attributes == usualAttributes && o.seconds[0]*float64(next)/float64(s.records) > m.patience.Seconds() {
 		m.slow[s.contestant] = next
 	}
 	return nil
@@ -109,7 +113,7 @@ func constraintsFor(method anonymizer.Method, t *anonymizer.Table, k int) (priva
 
 func (m *measuring) runMethod(ctx context.Context, s sample) (outcome, error) {
 	var o outcome
-	method, err := methods.Named(s.method)
+	method, err := methodOf(s.method)
 	if err != nil {
 		return o, err
 	}
@@ -119,6 +123,8 @@ func (m *measuring) runMethod(ctx context.Context, s sample) (outcome, error) {
 	defer limit(s.cores)()
 	for m.another(o.seconds) {
 		var before, after runtime.MemStats
+		debug.FreeOSMemory()
+		resets := host.ResetPeak()
 		heap := eval.WatchHeap()
 		runtime.ReadMemStats(&before)
 		began, cpu := time.Now(), processorTime()
@@ -127,6 +133,9 @@ func (m *measuring) runMethod(ctx context.Context, s sample) (outcome, error) {
 		o.cpu = append(o.cpu, (processorTime() - cpu).Seconds())
 		runtime.ReadMemStats(&after)
 		o.growth = append(o.growth, float64(heap.Stop())/float64(s.records))
+		if resets == nil {
+			o.peak = append(o.peak, host.Peak(os.Getpid())/1e6)
+		}
 		o.objects = append(o.objects, float64(after.Mallocs-before.Mallocs)/float64(s.records))
 		if err != nil {
 			return o, err
@@ -149,6 +158,9 @@ func (m *measuring) note(s sample, o outcome) {
 	for _, c := range o.constraints[min(1, len(o.constraints)):] {
 		parameters["beside"] = c.String()
 	}
+	if s.folder != "" {
+		parameters["table"] = "adult"
+	}
 	if s.cores > 0 {
 		parameters["cores"] = strconv.Itoa(s.cores)
 	}
@@ -164,18 +176,49 @@ func (m *measuring) note(s sample, o outcome) {
 			m.figures = append(m.figures, result.New(name, way, parameters, unit, rounds...))
 		}
 	}
-	loss := 100 * metric.PublishedLoss(m.table, o.release)
+	loss, read := 100*m.loss(o), m.asRead(o)
 	add("time", "s", o.seconds...)
 	add("cpu", "s", o.cpu...)
+	add("peak", "MB", o.peak...)
 	add("memory", "B/record", o.growth...)
 	add("objects", "1/record", o.objects...)
 	add("loss", "%", loss)
-	add("NCP", "%", 100*metric.GCP(m.table, o.release))
-	add("discernibility", "", float64(metric.Discernibility(o.release)))
-	add("classes", "", float64(metric.Classes(o.release)))
-	add("largest-class", "records", float64(metric.LargestClass(o.release)))
-	add("withheld", "records", float64(len(o.release.Withheld)))
-	fmt.Fprintf(m.out, "%s: %.3f s, loss %.2f %%, %d classes\n", s, o.seconds[0], loss, len(o.release.Classes))
+	if o.runs == nil {
+		add("NCP", "%", 100*metric.GCP(m.table, o.release))
+	}
+	if len(m.peers) > 0 {
+		add("query-error", "%", 100*m.queryError(o))
+	}
+	add("discernibility", "", float64(metric.Discernibility(read)))
+	add("classes", "", float64(metric.Classes(read)))
+	add("largest-class", "records", float64(metric.LargestClass(read)))
+	add("withheld", "records", float64(len(read.Withheld)))
+	fmt.Fprintf(m.out, "%s: %.3f s, loss %.2f %%, %d classes\n", s, o.seconds[0], loss, len(read.Classes))
+}
+
+// loss is the share of the information that readers lose, 0 to 1.
+func (m *measuring) loss(o outcome) float64 {
+	if o.runs != nil {
+		return metric.RunsLoss(m.table, o.release, o.runs)
+	}
+	return metric.PublishedLoss(m.table, o.release)
+}
+
+// queryError is the median error of the same counts of all releases of a table.
+func (m *measuring) queryError(o outcome) float64 {
+	asked := metric.Queries{Seed: seed}
+	if o.runs != nil {
+		return metric.RunsQueryError(m.table, o.release, o.runs, asked)
+	}
+	return metric.QueryError(m.table, o.release, asked)
+}
+
+// asRead is the release with classes that read the same as one; those of a peer are such.
+func (m *measuring) asRead(o outcome) *anonymizer.Release {
+	if o.runs != nil || o.release.Levels != nil {
+		return o.release
+	}
+	return metric.Merged(m.table, o.release, nil)
 }
 
 // check looks that each record is in one class of at least k, or withheld.

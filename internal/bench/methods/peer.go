@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/kproxy/kproxy/anonymizer"
 )
 
 // peers are other programs, by name.
@@ -55,26 +57,29 @@ func (m *measuring) runPeer(ctx context.Context, command string, s sample) (o ou
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "table.csv")
-	if err := writeCSV(path, m.table); err != nil {
+	if err := errors.Join(writeCSV(path, m.table), writeHierarchies(dir, m.table)); err != nil {
 		return o, err
 	}
 	words := append(strings.Fields(command), path, strconv.Itoa(s.k))
 	for m.another(o.seconds) {
-		answered, err := ask(ctx, words, s.records)
+		answered, err := ask(ctx, words, m.table)
 		if err != nil {
 			return o, err
 		}
-		o.release, o.version = &answered.release, answered.version
+		o.release, o.runs, o.version = &answered.release, answered.runs, answered.version
 		o.seconds = append(o.seconds, answered.seconds)
 		if answered.cpu > 0 {
 			o.cpu = append(o.cpu, answered.cpu)
+		}
+		if answered.memory > 0 {
+			o.peak = append(o.peak, answered.memory/1e6)
 		}
 	}
 	return o, nil
 }
 
 // ask runs a peer once and reads its answer.
-func ask(ctx context.Context, words []string, records int) (answer, error) {
+func ask(ctx context.Context, words []string, t *anonymizer.Table) (answer, error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := exec.CommandContext(running, words[0], words[1:]...)
@@ -92,7 +97,7 @@ func ask(ctx context.Context, words []string, records int) (answer, error) {
 	if err := cmd.Start(); err != nil {
 		return answer{}, fmt.Errorf("the peer: %w", err)
 	}
-	a, wrong := readAnswer(output, records)
+	a, wrong := readAnswer(output, t)
 	early := wrong == nil || errors.Is(wrong, io.ErrUnexpectedEOF)
 	if !early {
 		stop() // it may go on for ever

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
@@ -40,7 +41,26 @@ func tableOf(records, attributes int) (*anonymizer.Table, error) {
 	return anonymizer.NewTable(kept, cells, [][]uint32{sensitive})
 }
 
-// writeCSV writes the attributes for a peer: numbers as they are, categories as texts.
+// source is where a table comes from: the generated one of so many records and attributes,
+// or the Adult census data of a folder.
+type source struct {
+	records, attributes int
+	folder              string
+}
+
+func (s source) read() (*anonymizer.Table, error) {
+	if s.folder == "" {
+		return tableOf(s.records, s.attributes)
+	}
+	t, err := anonymizertest.AdultWithTaxonomies(s.folder)
+	if err == nil && t.Len() != s.records {
+		err = fmt.Errorf("the Adult data in %s has %d complete records, not %d", s.folder, t.Len(), s.records)
+	}
+	return t, err
+}
+
+// writeCSV writes the attributes for a peer by their positions: numbers as they are, categories
+// as texts.
 func writeCSV(path string, t *anonymizer.Table) (err error) {
 	file, err := os.Create(path)
 	if err != nil {
@@ -66,7 +86,7 @@ func writeCSV(path string, t *anonymizer.Table) (err error) {
 			if attribute.Hierarchy.Kind() == hierarchy.Numeric {
 				prefix = ""
 			}
-			fmt.Fprintf(out, "%s%s%g", comma(a), prefix, t.Cells(a)[i])
+			fmt.Fprintf(out, "%s%s%g", comma(a), prefix, attribute.Hierarchy.Position(t.Cells(a)[i]))
 		}
 		fmt.Fprintln(out)
 	}

@@ -9,8 +9,7 @@ them internal/bench/methods puts the table's file and k, and it reads what is pr
 The project orders categories and divides them as numbers, and so does kproxy; both have the
 order of the table. The seconds are those that the project measures itself: dividing alone,
 without finding out the values beforehand and writing the ranges afterwards; the processor
-time is that of the same. A class is what reads the same in the published table, whatever
-the project thinks of it.
+time is that of the same. The memory is the most that this process had, the table included.
 """
 
 import contextlib
@@ -31,11 +30,13 @@ def main(folder, way, table, k):
         peer = load(folder)
         clock = peer.time = Clock()
         published, (_, seconds) = peer.mondrian(records, int(k), way == "relaxed")
-    classes = classes_of(published, originals)
+    lines = lines_of(published, len(originals), len(originals[0]))
     print("version", version(folder))
     print("seconds", seconds)
     print("cpu", clock.cpu())
-    print("\n".join(map(str, classes)))
+    if peak := peak_memory():
+        print("memory", peak)
+    print("\n".join(lines))
 
 
 def load(folder):
@@ -78,19 +79,23 @@ def whole(text):
     return int(number)
 
 
-def classes_of(published, originals):
-    """The class of each record; those that are not published are withheld."""
-    numbers = {}
-    classes = [-1] * len(originals)
+def lines_of(published, records, columns):
+    """What is published of each record; of those that the project leaves out, nothing."""
+    lines = [""] * records
     for *ranges, record in published:
-        if classes[record] >= 0:
+        if lines[record]:
             sys.exit(f"record {record} is published twice")
-        for text, value in zip(ranges, originals[record], strict=True):
-            low, _, high = text.partition("~")
-            if not int(low) <= value <= int(high or low):
-                sys.exit(f"record {record} has {value}, and {text} is published of it")
-        classes[record] = numbers.setdefault(tuple(ranges), len(numbers))
-    return classes
+        lines[record] = ",".join(ranges)
+    return [line or ",".join("*" * columns) for line in lines]
+
+
+def peak_memory():
+    """The most memory that this process had, in bytes; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/status", encoding="utf-8") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 0
 
 
 def version(folder):
