@@ -118,7 +118,7 @@ func TestWrongReleases(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, arguments := range [][]string{{"-records", "0"}, {"-k", "x"}, {"-attributes", "99"}, {"-methods", "none"}, {"-peer", "name"}, {"-cores", "0"}} {
+	for _, arguments := range [][]string{{"-records", "0"}, {"-k", "x"}, {"-attributes", "99"}, {"-methods", "none"}, {"-methods", "lookahead-partition:none"}, {"-methods", "mondrian-strict:good"}, {"-peer", "name"}, {"-cores", "0"}} {
 		if _, err := parse(arguments); err == nil {
 			t.Errorf("%q was taken", arguments)
 		}

@@ -5,10 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 	"github.com/kproxy/kproxy/internal/bench/result"
 )
 
@@ -33,7 +39,7 @@ func TestPeerIsMeasured(t *testing.T) {
 	t.Parallel()
 	figures := measured(t, peerArguments("sh testdata/behaves.sh", "-rounds", "2")...)
 	of, version := medians(t, figures)
-	for name, want := range map[string]float64{"time": 0.5, "cpu": 0.75, "classes": 100, "withheld": 3, "largest-class": 5} {
+	for name, want := range map[string]float64{"time": 0.5, "cpu": 0.75, "peak": 2.5, "classes": 100, "withheld": 3, "largest-class": 5} {
 		if of[name] != want {
 			t.Errorf("%s is %v, want %v", name, of[name], want)
 		}
@@ -54,7 +60,7 @@ func TestPeersThatFail(t *testing.T) {
 	for script, want := range map[string]string{
 		"testdata/lies.sh":    "peer, 503 records, 8 attributes, k = 5: a class of 4 records",
 		"testdata/crashes.sh": "exit status 3: out of luck",
-		"testdata/babbles.sh": "more than the 503 records have a class",
+		"testdata/babbles.sh": "more than the 503 records are published",
 		"testdata/absent.sh":  "exit status",
 	} {
 		err := run(t.Context(), peerArguments("sh "+script), &bytes.Buffer{})
@@ -94,18 +100,106 @@ func TestPeerThatHangsIsLeftOut(t *testing.T) {
 
 func TestAnswersThatCannotBeRead(t *testing.T) {
 	t.Parallel()
+	table := ages(t)
 	for text, want := range map[string]string{
-		"":                             "ends before its first line",
-		"version 1\n":                  "ends behind its version",
-		"0\n1\n":                       "is not \"seconds S\"",
-		"seconds 1\n0\n":               "ends behind 1 of 2 records",
-		"seconds 1\n0\nx\n":            "the class of record 1",
-		"seconds 1\n0\n2\n":            "not numbered from 0",
-		"seconds 1\n0\n0\n0\n":         "more than the 2 records",
-		"version 1\nversion 2\n0\n0\n": "is not \"seconds S\"",
+		"":                               "ends before its first line",
+		"version 1\n":                    "ends behind its version",
+		"1\n2\n":                         "is not \"seconds S\"",
+		"seconds 1\n20\n":                "ends behind 1 of 2 records",
+		"seconds 1\n20\nx\n":             "record 1: \"x\" is no run of values",
+		"seconds 1\n20\n30~\n":           "record 1: \"30~\" is no run of values",
+		"seconds 1\n20\n30,1\n":          "record 1: \"30,1\" is not of 1 attributes",
+		"seconds 1\n20\n31~40\n":         "record 1: it has 30, and 31~40 is published of it",
+		"seconds 1\n20~30\n25~28\n":      "record 1: it has 30, and 25~28 is published of it",
+		"seconds 1\n20\n30\n30\n":        "more than the 2 records are published",
+		"version 1\nversion 2\n20\n30\n": "is not \"seconds S\"",
 	} {
-		if _, err := readAnswer(strings.NewReader(text), 2); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readAnswer(strings.NewReader(text), table); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// What is published counts, not what the classes could have had.
+func TestAnswerIsRead(t *testing.T) {
+	t.Parallel()
+	table := ages(t)
+	for text, want := range map[string]answer{
+		"seconds 1\ncpu 2\nmemory 3\n20~30\n20~30\n": {seconds: 1, cpu: 2, memory: 3, published: published{
+			release: anonymizer.Release{Classes: []anonymizer.EquivalenceClass{{0, 1}}}, runs: [][]metric.Run{{{Low: 20, High: 30}}},
+		}},
+		"version 1\nseconds 1\nmemory 3\n*\n0~90\n": {version: "1", seconds: 1, memory: 3, published: published{
+			release: anonymizer.Release{Classes: []anonymizer.EquivalenceClass{{1}}, Withheld: []int32{0}}, runs: [][]metric.Run{{{Low: 0, High: 90}}},
+		}},
+	} {
+		got, err := readAnswer(strings.NewReader(text), table)
+		if got.classes = nil; err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+}
+
+// ages is a table of two records.
+func ages(t *testing.T) *anonymizer.Table {
+	t.Helper()
+	age := workload.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	table, err := anonymizer.NewTable([]anonymizer.Attribute{age}, [][]hierarchy.Cell{{age.Hierarchy.Encode("20"), age.Hierarchy.Encode("30")}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// Hierarchies stand beside the table: groups of numbers, and the nodes of a taxonomy by the
+// order of its leaves.
+func TestHierarchiesForPeers(t *testing.T) {
+	t.Parallel()
+	age := workload.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	job := workload.Attribute("job", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: []hierarchy.Node{
+		{Label: "food", Children: []hierarchy.Node{{Label: "cook"}, {Label: "baker"}}}, {Label: "health", Children: []hierarchy.Node{{Label: "nurse"}}},
+	}})
+	var cells [2][]hierarchy.Cell
+	for _, row := range [][2]string{{"30", "nurse"}, {"20", "baker"}, {"40", "cook"}, {"25", "cook"}, {"41", "cook"}} {
+		cells[0], cells[1] = append(cells[0], age.Hierarchy.Encode(row[0])), append(cells[1], job.Hierarchy.Encode(row[1]))
+	}
+	table, err := anonymizer.NewTable([]anonymizer.Attribute{age, job}, cells[:], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := writeHierarchies(dir, table); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"age": "20;20~25;20~40;*\n25;20~25;20~40;*\n30;30~40;20~40;*\n40;30~40;20~40;*\n41;41~41;41~41;*\n",
+		"job": "0;0~1;*\n1;0~1;*\n2;2~2;*\n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, name+".csv")); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// On the Adult data every k is measured, with a method's effort.
+func TestAdult(t *testing.T) {
+	t.Parallel()
+	const folder = "../../../../shared/data/adult"
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("skipped: ", anonymizertest.ErrNoAdult)
+	}
+	figures := measured(t, "-adult", folder, "-k", "25,50", "-methods", "lookahead-partition,lookahead-partition:good", "-peer", "peer=sh testdata/behaves.sh")
+	loss := map[string]float64{}
+	for _, f := range figures {
+		if f.Parameters["table"] != "adult" || f.Parameters["records"] != "30162" {
+			t.Errorf("a figure of %v", f.Parameters)
+		}
+		if f.Name == "loss" {
+			loss[f.Parameters["method"]+" "+f.Parameters["k"]] = f.Median
+		}
+	}
+	for _, k := range []string{"25", "50"} {
+		if fast, good := loss["lookahead-partition "+k], loss["lookahead-partition:good "+k]; !(0 < good && good < fast && fast < loss["peer "+k]) {
+			t.Errorf("k = %s: %v", k, loss)
 		}
 	}
 }
@@ -158,7 +252,7 @@ func TestAdapterForARX(t *testing.T) {
 		}
 	}
 	adapter := "java -cp " + library + " ../peers/Arx.java "
-	for _, way := range []string{"global", "local"} {
+	for _, way := range []string{"global", "local", "fine"} {
 		of, version := medians(t, measured(t, peerArguments(adapter+way)...))
 		if of["classes"] < 1 || of["withheld"] != 0 || of["time"] <= 0 || of["cpu"] <= 0 {
 			t.Errorf("%s: %v", way, of)

@@ -3,6 +3,8 @@ package org.deidentifier.arx;
 import java.util.Arrays;
 
 public final class ARXResult {
+    private static final int SEX = 6;
+
     private final Data data;
     private final String[][] rows;
 
@@ -20,13 +22,12 @@ public final class ARXResult {
         return rows == null ? null : new DataHandle(rows);
     }
 
-    /** Publishes of what was withheld that it is anything, but for as few as one could be told by. */
+    /** Publishes one attribute alone of what was withheld. */
     public void optimizeIterativeFast(DataHandle output, double step) {
-        String[][] anything = ARXAnonymizer.at(data, Integer.MAX_VALUE);
-        long withheld = Arrays.stream(rows).filter(row -> row[0].equals("*")).count();
-        for (int row = 0; row < rows.length && withheld > step * rows.length; row++) {
-            if (rows[row][0].equals("*")) {
-                rows[row] = anything[row];
+        String[][] values = ARXAnonymizer.at(data, 0);
+        for (int row = 0; row < rows.length; row++) {
+            if (Arrays.stream(rows[row]).allMatch("*"::equals)) {
+                rows[row][SEX] = values[row][SEX];
             }
         }
     }

@@ -1,11 +1,11 @@
 package org.deidentifier.arx.metric;
 
 public final class Metric<T> {
-    public static Metric<Double> createLossMetric() {
-        return new Metric<>();
+    public enum AggregateFunction {
+        ARITHMETIC_MEAN
     }
 
-    public static Metric<Double> createLossMetric(double generalizationOrSuppression) {
+    public static Metric<Double> createLossMetric(double generalizationOrSuppression, AggregateFunction function) {
         return new Metric<>();
     }
 }
