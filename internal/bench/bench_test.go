@@ -68,7 +68,7 @@ func TestSectionsAreMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| rounded-partition |", "| peer |  |", "; peer 1.0", "kproxy by pg_query"} {
+	for _, want := range []string{"| rounded-partition |", "| peer |", "; peer 1.0", "kproxy by pg_query"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -97,7 +97,7 @@ func TestPeersOfLastTimeStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(page), "| peer |  | 1.25 |") {
+	if !strings.Contains(string(page), "| peer | 1.25 |") {
 		t.Errorf("the page does not show them:\n%s", page)
 	}
 }

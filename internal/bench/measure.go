@@ -108,6 +108,10 @@ func isMissing(s step) bool {
 	if s.needs == "" {
 		return false
 	}
+	if strings.Contains(s.needs, "/") {
+		_, err := os.Stat(s.needs)
+		return err != nil
+	}
 	_, err := exec.LookPath(s.needs)
 	return err != nil
 }

@@ -68,8 +68,8 @@ type step struct {
 	// read is given what the command printed, and the file or folder that stood for FILE
 	// among its words.
 	read func(printed []byte, file string) ([]result.Figure, error)
-	// needs is a program without which the step is left out; missing says what is then not
-	// compared, and what to install.
+	// needs is a program, or a file by its path, without which the step is left out; missing says
+	// what is then not compared, and what to install.
 	needs, missing string
 	// about is how long it takes on two quiet cores, from runs of it or of smaller cases.
 	about time.Duration

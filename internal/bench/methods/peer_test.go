@@ -215,8 +215,8 @@ func TestAdapterForMondrian(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, of[name], want)
 		}
 	}
-	if of["time"] <= 0 || of["cpu"] <= 0 {
-		t.Errorf("it took %v s, %v s of the processor", of["time"], of["cpu"])
+	if of["time"] <= 0 || of["cpu"] <= 0 || of["peak"] <= 0 {
+		t.Errorf("it took %v s, %v s of the processor, %v MB", of["time"], of["cpu"], of["peak"])
 	}
 	if !strings.HasPrefix(version, "mondrian.py ") || !strings.Contains(version, ", Python 3.") {
 		t.Errorf("the version is %q", version)
@@ -254,7 +254,7 @@ func TestAdapterForARX(t *testing.T) {
 	adapter := "java -cp " + library + " ../peers/Arx.java "
 	for _, way := range []string{"global", "local", "fine"} {
 		of, version := medians(t, measured(t, peerArguments(adapter+way)...))
-		if of["classes"] < 1 || of["withheld"] != 0 || of["time"] <= 0 || of["cpu"] <= 0 {
+		if of["classes"] < 1 || of["withheld"] != 0 || of["time"] <= 0 || of["cpu"] <= 0 || of["peak"] <= 0 {
 			t.Errorf("%s: %v", way, of)
 		}
 		if !strings.HasPrefix(version, "libarx.jar ") || !strings.Contains(version, ", Java ") {

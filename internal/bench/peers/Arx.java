@@ -21,17 +21,19 @@ import org.deidentifier.arx.metric.Metric.AggregateFunction;
 /**
  * Has ARX anonymize a table, for internal/bench/methods.
  *
- * <pre>go run ./internal/bench/methods -peer "arx-global=java -Xmx8g -cp libarx.jar:LIBRARIES internal/bench/peers/Arx.java global"</pre>
+ * <pre>go run ./internal/bench/methods -peer "arx-global=java -Xmx4g -cp .bin/arx/*:.bin/arx/lib/*:.bin/arx Arx global"</pre>
  *
- * libarx.jar is ARX, https://github.com/arx-deidentifier/arx (Apache License). Without its user interface and
- * with the libraries of its own folder, it is built so by Java 17 or later, which runs this file as it is:
+ * <a href="https://github.com/arx-deidentifier/arx">ARX</a> (Apache License) builds so without its user interface, and
+ * with the libraries of its own folder, by Java 17 or later, in the root of kproxy's repository:
  *
  * <pre>
- * git clone https://github.com/arx-deidentifier/arx && cd arx
- * git checkout aacd487fb77b3af7970d5d6fa1b2f6cca1182b64   # 3.9.2 and six commits
- * LIBRARIES=$(find "$PWD/lib/ant" -name '*.jar' | tr '\n' ':')
- * javac -nowarn -encoding UTF-8 -cp "$LIBRARIES" -d classes $(find src/main -name '*.java')
- * jar --create --file libarx.jar -C classes .
+ * git clone https://github.com/arx-deidentifier/arx .bin/arx-source
+ * git -C .bin/arx-source checkout aacd487fb77b3af7970d5d6fa1b2f6cca1182b64   # six commits after version 3.9.2
+ * mkdir -p .bin/arx/lib .bin/arx-classes
+ * cp $(find .bin/arx-source/lib/ant -name '*.jar') .bin/arx/lib
+ * javac -nowarn -encoding UTF-8 -cp '.bin/arx/lib/*' -d .bin/arx-classes $(find .bin/arx-source/src/main -name '*.java')
+ * jar --create --file .bin/arx/arx-$(git -C .bin/arx-source describe --tags).jar -C .bin/arx-classes .
+ * javac -cp '.bin/arx/*' -d .bin/arx internal/bench/peers/Arx.java
  * </pre>
  *
  * "global" is ARX's own method: one generalization for all records, the best that it finds, with none of
@@ -51,7 +53,7 @@ final class Arx {
 
     public static void main(String[] words) throws Exception {
         if (words.length != 3 || !words[0].matches("global|local|fine")) {
-            throw fail("usage: java -cp libarx.jar Arx.java global|local|fine TABLE K");
+            throw fail("usage: java -cp ... Arx global|local|fine TABLE K");
         }
         Path file = Path.of(words[1]);
         String[][] table = read(file);
