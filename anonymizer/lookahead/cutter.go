@@ -260,7 +260,7 @@ const mostEven = 64
 // the least size as the class has. Records alike stay together where they make a class.
 func (c *cutter) even(records []int32, o offer) offer {
 	n := len(records)
-	if o.size > 0 || n > mostEven*c.k || !c.views[o.attribute].scale.Ranged {
+	if o.size > 0 || n > mostEven*c.k || !c.scales[o.attribute].Ranged {
 		return o
 	}
 	size, last, next := 0, 0, 0 // the left part, and the records on either side of the cut

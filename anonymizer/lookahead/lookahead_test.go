@@ -217,6 +217,20 @@ func TestLosesLess(t *testing.T) {
 	}
 }
 
+// TestBestOfLargeClasses: the cuts of a class whose parts may be evened are followed at the same time.
+func TestBestOfLargeClasses(t *testing.T) {
+	t.Parallel()
+	const k = 50
+	table := workload.AdultLike(1, parallelPilots)
+	if n := parallelPilots; n > mostEven*k {
+		t.Fatalf("the cuts of %d records are not evened at k=%d", n, k)
+	}
+	best, good := run(t, table, kAnonymous(k), anonymizer.Best), run(t, table, kAnonymous(k), anonymizer.Good)
+	if own, other := metric.PublishedLoss(table, best), metric.PublishedLoss(table, good); own > other {
+		t.Errorf("%.4f is lost, with effort good %.4f", own, other)
+	}
+}
+
 // adult is the census table with its own taxonomies, without which the test is skipped.
 func adult(t testing.TB) *anonymizer.Table {
 	t.Helper()
