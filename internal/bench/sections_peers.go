@@ -19,7 +19,7 @@ var peers = section{
 		}
 		words := []string{
 			"go", "run", "./internal/bench/methods", "-rounds", strconv.Itoa(p.rounds),
-			"-methods", "lookahead-partition,lookahead-partition:good,rounded-partition,mondrian-strict,mondrian-relaxed",
+			"-methods", "lookahead-partition,lookahead-partition:good,lookahead-partition:best,rounded-partition,mondrian-strict,mondrian-relaxed",
 			"-patience", of(p.size, "10s", "10m", "10m"), "-json", outputFile,
 		}
 		for _, peer := range p.tools.peers {
