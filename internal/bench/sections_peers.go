@@ -47,8 +47,12 @@ const adultFolder = "../shared/data/adult"
 // peerViews are a table for each measure, with a column for each value of a parameter.
 func peerViews(of, across string, where map[string]string) (views []view) {
 	for _, measure := range [][2]string{
-		{"loss", "published loss in percent"}, {"query-error", "query error in percent"}, {"discernibility", "DM"},
-		{"time", "time in seconds"}, {"cpu", "processor time in seconds"}, {"peak", "peak memory in MB"},
+		{"loss", "published loss in percent"},
+		{"query-error", "query error in percent"},
+		{"discernibility", "DM"},
+		{"time", "time in seconds"},
+		{"cpu", "processor time in seconds"},
+		{"peak", "peak memory in MB"},
 	} {
 		by := strings.ReplaceAll(across, "records", "the number of records")
 		views = append(views, view{title: of + ": " + measure[1] + ", by " + by, names: measure[:1], by: []string{"method"}, across: across, where: where})

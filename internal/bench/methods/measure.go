@@ -92,7 +92,7 @@ func (m *measuring) measure(ctx context.Context, s sample) error {
 
 // nextOf is the next greater number of records, or one beyond the greatest.
 func (m *measuring) nextOf(records int) int {
-	for _, n := range m.options.records {
+	for _, n := range m.records {
 		if n > records {
 			return n
 		}
