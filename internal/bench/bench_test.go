@@ -137,6 +137,17 @@ func TestFullSizeIsReckoned(t *testing.T) {
 	}
 }
 
+// A step can need a program or a file.
+func TestWhatAStepNeeds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for needs, missing := range map[string]bool{"": false, "go": false, "no-such-program": true, dir: false, dir + "/no-such-file": true} {
+		if isMissing(step{needs: needs}) != missing {
+			t.Errorf("%q: missing is %v, %v expected", needs, !missing, missing)
+		}
+	}
+}
+
 // Every benchmark and every folder that a command names exists, in each size.
 func TestCommandsExist(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -64,6 +65,26 @@ func TestOthersAreNotUs(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" && Family() <= 0 {
 		t.Error("this process has taken no time")
+	}
+}
+
+func TestPeakIsReset(t *testing.T) { // not beside others, whose memory this is
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc, which Linux has")
+	}
+	const size = 1 << 27
+	touched := make([]byte, size)
+	for i := range touched {
+		touched[i] = 1
+	}
+	runtime.KeepAlive(touched)
+	before := Peak(os.Getpid())
+	debug.FreeOSMemory()
+	if err := ResetPeak(); err != nil {
+		t.Skip("skipped: ", err)
+	}
+	if after := Peak(os.Getpid()); before < size || after > before-size/2 {
+		t.Errorf("the peak was %v bytes, and is %v", before, after)
 	}
 }
 
