@@ -33,17 +33,19 @@ minutes, by the time of a tenth of the records on that machine, is left out: tho
 effort and by ARX's fine steps.
 
 On Adult, kproxy's best effort loses least at k = 5, 10 and 25, and ARX with fine steps at k = 50. ARX with fine steps
-loses less than the default effort from k = 10 on and than effort good from k = 25 on; with steps of a hundredth it loses
-less than both at k = 25 and 50. Query errors are alike: smallest with the best effort up to k = 25, and with ARX's fine
-steps at k = 50; those are below the errors of effort good at every k. On the generated tables, where kproxy publishes * of different categories, strict Mondrian in Python
-loses least at 10,000 records; but its query errors are larger than those of lookahead-partition and of ARX's local
-recoding at every size. Of 100,000 records the best effort loses least, and ARX's fine steps have the smallest
-query error. Of 1,000,000, the default effort, ARX's local recoding and strict Mondrian in Python lose nearly the same, and
-effort good loses least. kproxy's Mondrian loses more than Python's there, and strict Mondrian does so on Adult as well, as
-it publishes nodes and not ranges. rounded-partition has the smallest DM on Adult and of 10,000 records, relaxed
-Mondrian in Python of more. ARX's fine steps withhold a few records, up to 47, which raises their DM. One generalization for all records loses most throughout.
-ARX's local recoding takes more processor time than effort good, and its fine steps take more than the best effort; Java
-takes the most memory, and rounded-partition and kproxy's Mondrian the least.
+loses less than the default effort from k = 10 on and than effort good from k = 25 on; with steps of a hundredth it
+loses less than both at k = 25 and 50. Query errors are alike: smallest with the best effort up to k = 25, and with
+ARX's fine steps at k = 50; those are below the errors of effort good at every k. On the generated tables, where
+kproxy publishes * of different categories, strict Mondrian in Python loses least at 10,000 records; but its query
+errors are larger than those of lookahead-partition and of ARX's local recoding at every size. Of 100,000 records the
+best effort loses least, and ARX's fine steps have the smallest query error. Of 1,000,000, the default effort, ARX's
+local recoding and strict Mondrian in Python lose nearly the same, and effort good loses least. kproxy's Mondrian
+loses more than Python's there, and strict Mondrian does so on Adult as well, as it publishes nodes and not ranges.
+
+rounded-partition has the smallest DM on Adult and of 10,000 records, relaxed Mondrian in Python of more. ARX's fine
+steps withhold a few records, up to 47, which raises their DM. One generalization for all records loses most
+throughout. ARX's local recoding takes more processor time than effort good, and its fine steps take more than the
+best effort; Java takes the most memory, and rounded-partition and kproxy's Mondrian the least.
 
 arx-global, arx-local and arx-fine are [ARX](https://github.com/arx-deidentifier/arx) (Apache License) of commit
 aacd487fb77b, which is version 3.9.2 and six commits: one generalization for all records, and its local recoding with steps
