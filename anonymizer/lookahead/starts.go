@@ -20,25 +20,47 @@ const (
 	// leastStarts is how many times the least size such a table has at least. The cuts of
 	// a smaller one are measured as they are.
 	leastStarts = 8
+	// mostRounds is how many records a table has at most that is recoded in rounds with effort good.
+	mostRounds = 1 << 17
 )
 
-// others are the methods that are tried beside the cuts: those that lost less on some tables.
-func (d *division) others() []anonymizer.Method {
+// bounds of what a record loses that leaves a round, by the loss of the cuts.
+var (
+	goodBounds = []float64{2}
+	bestBounds = []float64{1.5, 2, 3}
+)
+
+// others are the methods that are tried beside the cuts, which lose so much: those that lost less on some tables.
+func (d *division) others(loss float64) []anonymizer.Method {
 	n := d.table.Len()
 	if n < leastStarts*d.k || n > mostStarts && d.effort == anonymizer.Fast {
 		return nil
 	}
 	others := []anonymizer.Method{partition.RoundedPartition{}, hilbert.Hilbert{}, recoding.Classfly{}}
+	switch {
+	case d.effort == anonymizer.Best:
+		others = append(others, roundsOf(bestBounds, loss)...)
+	case d.effort == anonymizer.Good && n <= mostRounds:
+		others = append(others, roundsOf(goodBounds, loss)...)
+	}
 	if d.effort == anonymizer.Best && n <= mostStarts {
 		others = append(others, agglomerative.BottomUp{})
 	}
 	return others
 }
 
+func roundsOf(bounds []float64, loss float64) (methods []anonymizer.Method) {
+	for _, bound := range bounds {
+		methods = append(methods, rounds{min(1, bound*loss)})
+	}
+	return methods
+}
+
 // best are the classes that lose least: those of the cuts, or those of another method, cut further
 // where they are large.
 func (d *division) best(ctx context.Context, classes []anonymizer.EquivalenceClass) []anonymizer.EquivalenceClass {
-	others := d.others()
+	least := d.lossOf(classes)
+	others := d.others(least)
 	found := make([][]anonymizer.EquivalenceClass, len(others))
 	cores.Each(len(others), func(i int) {
 		if others[i].Accepts(d.table.Attributes(), d.constraints) != nil {
@@ -52,7 +74,6 @@ func (d *division) best(ctx context.Context, classes []anonymizer.EquivalenceCla
 			found[i] = d.cutFurther(ctx, classes)
 		}
 	})
-	least := d.lossOf(classes)
 	for _, other := range found {
 		if other == nil {
 			continue
