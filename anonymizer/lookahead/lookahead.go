@@ -29,8 +29,8 @@ import (
 // into parts that satisfy them is given to RoundedPartition, which exchanges records.
 //
 // Of tables of up to 4,096 records, RoundedPartition, Hilbert and Classfly make classes as well; those
-// that lose least are taken. With more effort this is done for all tables, with the most
-// also with BottomUp up to that size, and classes are improved: records move between classes, are exchanged,
+// that lose least are taken. With more effort this is done for all tables, up to 131,072 records also with classes of records
+// that are recoded in rounds (rounds.go), with the most for all tables, and with BottomUp up to 4,096 records; and classes are improved: records move between classes, are exchanged,
 // and classes are taken apart or divided, wherever less is lost then. With the most, several cuts
 // of a class are followed to the end before one is made.
 //
