@@ -78,7 +78,7 @@ func TestRoundsByHand(t *testing.T) {
 	for _, class := range r.Classes {
 		slices.Sort(class)
 	}
-	slices.SortFunc(r.Classes, func(a, b anonymizer.EquivalenceClass) int { return slices.Compare(a, b) })
+	slices.SortFunc(r.Classes, slices.Compare)
 	if fmt.Sprint(r.Classes) != "[[0 1 2 3] [4 5 6 7]]" || len(r.Withheld) > 0 || metric.PublishedLoss(table, r) != 0.5 {
 		t.Errorf("%v, and %v are withheld", r.Classes, r.Withheld)
 	}
