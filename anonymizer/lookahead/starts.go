@@ -30,12 +30,15 @@ var (
 	bestBounds = []float64{1.5, 2, 3}
 )
 
+// tries says whether other methods are tried beside the cuts.
+func (d *division) tries() bool {
+	n := d.table.Len()
+	return n >= leastStarts*d.k && (n <= mostStarts || d.effort != anonymizer.Fast)
+}
+
 // others are the methods that are tried beside the cuts, which lose so much: those that lost less on some tables.
 func (d *division) others(loss float64) []anonymizer.Method {
 	n := d.table.Len()
-	if n < leastStarts*d.k || n > mostStarts && d.effort == anonymizer.Fast {
-		return nil
-	}
 	others := []anonymizer.Method{partition.RoundedPartition{}, hilbert.Hilbert{}, recoding.Classfly{}}
 	switch {
 	case d.effort == anonymizer.Best:
@@ -59,6 +62,9 @@ func roundsOf(bounds []float64, loss float64) (methods []anonymizer.Method) {
 // best are the classes that lose least: those of the cuts, or those of another method, cut further
 // where they are large.
 func (d *division) best(ctx context.Context, classes []anonymizer.EquivalenceClass) []anonymizer.EquivalenceClass {
+	if !d.tries() {
+		return classes
+	}
 	least := d.lossOf(classes)
 	others := d.others(least)
 	found := make([][]anonymizer.EquivalenceClass, len(others))
