@@ -212,3 +212,54 @@ func TestReportOfPeople(t *testing.T) {
 		})
 	}
 }
+
+// TestReportOfShapes: several parts, and persons with several rows, in both modes.
+func TestReportOfShapes(t *testing.T) {
+	t.Parallel()
+	const schema = `CREATE TABLE parts (id int PRIMARY KEY, age int, height int, town text);
+		INSERT INTO parts SELECT i, i % 90, 150 + i % 40, 'town ' || i % 5 FROM generate_series(1, 400) i;
+		CREATE TABLE stays (id int PRIMARY KEY, person int NOT NULL, age int, illness text);
+		INSERT INTO stays SELECT i, i % 150, 20 + i % 150 % 60, 'illness ' || i % 4 FROM generate_series(1, 600) i;
+		CREATE TABLE batches (LIKE stays INCLUDING ALL);
+		INSERT INTO batches SELECT * FROM stays;`
+	const columns = "    subject: person\n    constraints: [{k: 5}]\n    columns: {id: identifying, person: identifying, age: {role: quasi-identifying, hierarchy: numeric}, illness: sensitive}\n"
+	s := ready(t, sqlSite(schema, "tables:\n  public.parts:\n    updates: immediate\n    constraints: [{k: 5, over: [age]}, {k: 8, over: [height, town]}]\n"+
+		"    columns: {id: identifying, age: {role: quasi-identifying, hierarchy: numeric}, height: {role: quasi-identifying, hierarchy: numeric}, town: {role: quasi-identifying, hierarchy: categorical}}\n"+
+		"  public.stays:\n    updates: immediate\n"+columns+"  public.batches:\n    updates: guarded\n"+columns))
+	o := s.kproxy(t, "report", "--json")
+	if o.code != 0 {
+		t.Fatal(o)
+	}
+	var d told
+	if err := json.Unmarshal([]byte(o.stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	admin := connect(t, s.admin)
+	for at, want := range []struct {
+		parts    int
+		size     int64
+		smallest int64
+		attacked int
+	}{
+		{2, 400, 5, 2},
+		{1, scalar[int64](t, admin, "SELECT sum(n)::bigint FROM (SELECT count(DISTINCT person) AS n FROM stays JOIN kproxy_store.records_2 USING (id, person, age) GROUP BY kproxy_class) s"), 5, 1},
+		{1, scalar[int64](t, admin, "SELECT sum(n)::bigint FROM (SELECT count(DISTINCT kproxy_person) AS n FROM kproxy_store.release_3 GROUP BY kproxy_class) s"), 5, 1},
+	} {
+		table := d.Tables[at]
+		attacked := 0
+		if table.Attack != nil {
+			attacked = len(table.Attack.Parts)
+		}
+		if len(table.Risks) != want.parts || attacked != want.attacked {
+			t.Fatalf("%s: %d risks, %d attacks", table.Name, len(table.Risks), attacked)
+		}
+		for _, r := range table.Risks {
+			if r.Size != want.size || r.Smallest < want.smallest || r.Single != 0 || r.Groups == 0 {
+				t.Errorf("%s: %+v, want a size of %d and %d at least", table.Name, r, want.size, want.smallest)
+			}
+		}
+		if at == 0 && table.Risks[1].Smallest < 8 {
+			t.Errorf("%+v", table.Risks)
+		}
+	}
+}
