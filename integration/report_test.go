@@ -59,6 +59,9 @@ func TestReport(t *testing.T) {
 			}
 			s := newSite(t, o)
 			s.kproxy(t, "setup").must(t)
+			if o := s.kproxy(t, "report", "--json", "--last-proof"); o.code != 0 || !strings.Contains(o.stdout, "has never been verified") {
+				t.Errorf("before anything is verified: %+v", o)
+			}
 			if o := s.kproxy(t, "report", "--json"); o.code != 0 || !strings.Contains(o.stdout, `"state": "unpublished"`) {
 				t.Errorf("before anything is published: %+v", o)
 			}
@@ -69,6 +72,10 @@ func TestReport(t *testing.T) {
 				return scalar[int](t, admin, "SELECT count(*) FROM folk") == scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.records_1")
 			})
 			p.end(t, syscall.SIGTERM)
+			other := s.edit(t, "other.yaml", "{k: 4}", "{k: 6}")
+			if o := s.kproxy(t, "report", "--json", "--last-proof", "--config", other); o.code != 1 || !strings.Contains(o.stderr, "which is in force") {
+				t.Errorf("a dossier by another policy: %+v", o)
+			}
 			s.checkDossier(t)
 			s.checkSignatures(t)
 		})

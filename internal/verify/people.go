@@ -78,10 +78,13 @@ func (p *persons) numbers() []int {
 	return numbers
 }
 
-// verify checks all tables. Joins of subqueries have no statistics: without nested loops a
-// wrong estimate cannot make one quadratic.
+// noNestedLoops: joins of subqueries have no statistics, and without nested loops a wrong estimate cannot make one
+// quadratic.
+const noNestedLoops = "SET LOCAL enable_nestloop = off"
+
+// verify checks all tables.
 func (p *persons) verify() error {
-	const noNestedLoops, reset = "SET LOCAL enable_nestloop = off", "SET LOCAL enable_nestloop TO DEFAULT"
+	const reset = "SET LOCAL enable_nestloop TO DEFAULT"
 	readable, err := p.areReadable()
 	if err != nil || !readable {
 		return err

@@ -72,6 +72,9 @@ func MeasureRisks(ctx context.Context, tx pgx.Tx, publications []catalog.Publica
 	if _, err := tx.Conn().PgConn().Exec(ctx, begin).ReadAll(); err != nil {
 		return nil, fmt.Errorf("measuring risks: %w", err)
 	}
+	if _, err := tx.Exec(ctx, noNestedLoops); err != nil {
+		return nil, fmt.Errorf("measuring risks: %w", err)
+	}
 	var found []Risk
 	kinds := make(map[string]*persons)
 	for _, p := range publications {

@@ -125,10 +125,10 @@ func TestForeignSignaturesAreRefused(t *testing.T) {
 }
 
 func TestUnusableKeys(t *testing.T) {
-	t.Parallel()
+	t.Setenv("GODEBUG", "rsa1024min=0") // Go itself makes and reads no small keys otherwise
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
-		t.Skip("this Go makes no small keys: ", err)
+		t.Fatal(err)
 	}
 	good := keys(t)["Ed25519"]
 	for name, text := range map[string][]byte{

@@ -11,13 +11,13 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/build"
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/verify"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // Options of a dossier.
@@ -40,12 +40,15 @@ func Gather(ctx context.Context, c *config.Config, o Options) (*Dossier, error) 
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	publications, _, err := upstream.Publications(ctx, conn, c)
 	if err != nil {
-		return nil, fmt.Errorf("reading the catalog: %w", err)
+		return nil, err
 	}
-	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
-	if err != nil {
+	g := gathering{ctx: ctx, options: o, dossier: &Dossier{
+		Format: Format, At: time.Now().UTC().Truncate(time.Second), Version: build.This().Version, Database: c.Database, Threshold: o.Threshold,
+		People: []People{}, Clauses: clauses, Limits: slices.Clone(limits),
+	}}
+	if err := g.readPast(conn, c.Policy); err != nil {
 		return nil, err
 	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -53,10 +56,7 @@ func Gather(ctx context.Context, c *config.Config, o Options) (*Dossier, error) 
 		return nil, fmt.Errorf("beginning to measure: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	g := gathering{ctx: ctx, tx: tx, options: o, dossier: &Dossier{
-		Format: Format, At: time.Now().UTC().Truncate(time.Second), Version: build.This().Version, Database: c.Database, Threshold: o.Threshold,
-		People: []People{}, Clauses: clauses, Limits: slices.Clone(limits),
-	}}
+	g.tx = tx
 	return g.dossier, g.gather(c.Policy, publications)
 }
 
@@ -67,15 +67,37 @@ type gathering struct {
 	options Options
 	dossier *Dossier
 	proofs  map[catalog.Name]history.Proof
+	losses  map[catalog.Name][]history.Loss
 }
 
-func (g *gathering) gather(policy catalog.Policy, publications []catalog.Publication) (err error) {
-	if g.dossier.Policies, err = readPolicies(g.ctx, g.tx); err != nil {
+// readPast reads what was recorded, and wants the policy to be the one in force. What was never recorded has no
+// table, and the error of that would end a transaction.
+func (g *gathering) readPast(on *pgx.Conn, policy catalog.Policy) (err error) {
+	if g.dossier.Policies, err = readPolicies(g.ctx, on); err != nil {
 		return err
 	}
-	if g.proofs, err = history.LastProofs(g.ctx, g.tx); err != nil {
+	own, err := ksync.NewPolicy(policy, "")
+	if err != nil {
 		return err
 	}
+	for _, p := range g.dossier.Policies[:min(1, len(g.dossier.Policies))] {
+		if err := upstream.CheckInForce(own, p.Number, p.Fingerprint); err != nil {
+			return err
+		}
+	}
+	if g.proofs, err = history.LastProofs(g.ctx, on); err != nil {
+		return err
+	}
+	g.losses = make(map[catalog.Name][]history.Loss)
+	for _, t := range policy.Tables {
+		if g.losses[t.Table], err = history.LossHistory(g.ctx, on, t.Table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gathering) gather(policy catalog.Policy, publications []catalog.Publication) error {
 	for _, kind := range policy.People {
 		g.dossier.People = append(g.dossier.People, People{Kind: kind.Kind, Tables: catalog.Texts(kind.Names()), Promise: kind.Explain()})
 	}
@@ -143,8 +165,8 @@ func (g *gathering) table(p catalog.Publication) (Table, error) {
 	if proof, proved := g.proofs[name]; proved {
 		t.Proof = proof.State(shown)
 	}
-	t.Versions, err = versions(g.ctx, g.tx, name)
-	return t, err
+	t.Versions = versions(g.losses[name])
+	return t, nil
 }
 
 // describe lists the columns.
@@ -192,8 +214,8 @@ func (g *gathering) limit(t *Table) {
 }
 
 // readPolicies reads the policies that were in force, the newest first.
-func readPolicies(ctx context.Context, tx pgx.Tx) ([]Policy, error) {
-	rows, _ := tx.Query(ctx, "SELECT number, fingerprint, accepted_at, place FROM kproxy_store.policy ORDER BY number DESC") // the rows carry its error
+func readPolicies(ctx context.Context, on upstream.Querier) ([]Policy, error) {
+	rows, _ := on.Query(ctx, "SELECT number, fingerprint, accepted_at, place FROM kproxy_store.policy ORDER BY number DESC") // the rows carry its error
 	policies, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Policy])
 	if upstream.MissingStore(err) {
 		return nil, fmt.Errorf("there is no private store: %w", upstream.Unprepared(err))
@@ -205,11 +227,7 @@ func readPolicies(ctx context.Context, tx pgx.Tx) ([]Policy, error) {
 }
 
 // versions sums up the recorded losses by generation.
-func versions(ctx context.Context, tx pgx.Tx, name catalog.Name) ([]Generation, error) {
-	losses, err := history.LossHistory(ctx, tx, name)
-	if err != nil {
-		return nil, err
-	}
+func versions(losses []history.Loss) []Generation {
 	found := []Generation{}
 	for _, l := range losses {
 		last := len(found) - 1
@@ -219,7 +237,7 @@ func versions(ctx context.Context, tx pgx.Tx, name catalog.Name) ([]Generation, 
 		}
 		found[last].Last, found[last].Loss = l.At.UTC(), l.Loss
 	}
-	return found, nil
+	return found
 }
 
 // ErrThreshold says that a threshold is no probability.

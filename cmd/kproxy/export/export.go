@@ -24,17 +24,6 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// RefusedError says why a table cannot be exported, and what to do.
-type RefusedError struct{ What, Fix string }
-
-func (e *RefusedError) Error() string { return e.What + " (" + e.Fix + ")" }
-
-// Code names the kind of error for scripts.
-func (e *RefusedError) Code() string { return "refused" }
-
-// Hint says what to do.
-func (e *RefusedError) Hint() string { return e.Fix }
-
 // Snapshot is one moment of the database.
 type Snapshot struct {
 	conn     *pgx.Conn
@@ -64,7 +53,7 @@ func Open(ctx context.Context, c *config.Config, tables []catalog.Name) (s *Snap
 	}
 	for _, name := range tables {
 		if need, refused := s.status.Refusal(name); refused {
-			return nil, &RefusedError{need.What, need.Fix}
+			return nil, &upstream.RefusedError{What: need.What, Fix: need.Fix}
 		}
 	}
 	if s.conn, err = upstream.ConnectOwner(ctx, c); err != nil {
@@ -87,11 +76,8 @@ func (s *Snapshot) checkPolicy() error {
 		return err
 	}
 	inForce := s.status.InForce()
-	if inForce.Number != 0 && inForce.Fingerprint != own.Fingerprint {
-		return &RefusedError{
-			fmt.Sprintf("the policy of the configuration is not policy number %d, which is in force", inForce.Number),
-			"run 'kproxy accept' to see the difference, or name the configuration of the process that serves",
-		}
+	if err := upstream.CheckInForce(own, inForce.Number, inForce.Fingerprint); err != nil {
+		return err
 	}
 	s.policy = own.Fingerprint
 	return nil
@@ -134,11 +120,11 @@ func (s *Snapshot) Table(ctx context.Context, name catalog.Name) (*Table, error)
 		name.Schema, name.Relation).Scan(&t.Generation, &halted, &withheld)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return nil, &RefusedError{fmt.Sprintf("table %s is not published yet", name), "wait until 'kproxy status' says that it is"}
+		return nil, &upstream.RefusedError{What: fmt.Sprintf("table %s is not published yet", name), Fix: "wait until 'kproxy status' says that it is"}
 	case err != nil:
 		return nil, fmt.Errorf("reading the generation of %s: %w", name, err)
 	case halted != "" || withheld != "":
-		return nil, &RefusedError{fmt.Sprintf("table %s has just been halted or withheld: %s", name, halted+withheld), "see 'kproxy status'"}
+		return nil, &upstream.RefusedError{What: fmt.Sprintf("table %s has just been halted or withheld: %s", name, halted+withheld), Fix: "see 'kproxy status'"}
 	}
 	rows, _ := s.tx.Query(ctx, "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
 		catalog.Published(name).SQL()) // the rows carry its error

@@ -93,11 +93,7 @@ func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Nam
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
-	if err != nil {
-		return nil, fmt.Errorf("reading the catalog: %w", err)
-	}
-	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	publications, _, err := upstream.Publications(ctx, conn, c)
 	if err != nil {
 		return nil, err
 	}
