@@ -90,6 +90,32 @@ func TestGuardedTablesPublishMembership(t *testing.T) {
 	}
 }
 
+// TestSumsOfWeightsAreBounded: by less than the smallest class has, unless a person can have several rows.
+func TestSumsOfWeightsAreBounded(t *testing.T) {
+	t.Parallel()
+	immediate, subject := visitPolicy(), guarded(visitPolicy())
+	immediate.Subject = ""
+	plain, diverse := guarded(immediate), guarded(immediate)
+	diverse.Constraints = []privacy.Spec{{K: 3}, {Model: privacy.AlphaK, Alpha: 0.125, Of: "illness"}}
+	for name, test := range map[string]struct {
+		policy catalog.TablePolicy
+		want   int
+	}{
+		"immediate": {immediate, 0},
+		"k":         {plain, 4},
+		"alpha":     {diverse, 7},
+		"subject":   {subject, catalog.Unbounded},
+	} {
+		p, problems := catalog.Publish(test.policy, visits)
+		if len(problems) > 0 {
+			t.Fatalf("%s: %v", name, problems)
+		}
+		if d := p.Describe(); d.OffBy != test.want {
+			t.Errorf("%s: off by %d, want %d", name, d.OffBy, test.want)
+		}
+	}
+}
+
 func TestUpdatesThatCannotBeKeptAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -40,6 +40,23 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedOfSubjects: drawn rows are not drawn persons, so that nothing is estimated of these.
+func TestRefusedOfSubjects(t *testing.T) {
+	t.Parallel()
+	l := bare(t, lineage.Options{Crowd: 2, Subjects: true}, privacy.KAnonymity{K: 5}, privacy.AlphaBound{Alpha: 0.35})
+	for id := range 300 {
+		r := ill(incremental.RecordID(1+id), uint32(id%3))
+		r.Subject = uint32(id)
+		must(t, l.Insert(r, began))
+	}
+	if _, err := l.Begin(t.Context(), began); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Refused(20); got != 0 || l.Freshness().Rows != 300 {
+		t.Errorf("%v of batches, %+v", got, l.Freshness())
+	}
+}
+
 // above is the chance of more than most of n with probability 1/3.
 func above(n, most int) (sum float64) {
 	for x := most + 1; x <= n; x++ {

@@ -88,7 +88,7 @@ func TestSamplesShowWhatADraftMeans(t *testing.T) {
 	if err := o.Report(&report); err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"a sample of 1000 of 3000 records", "*5", "lost of each column: birth_date", "values of diagnosis at least"} {
+	for _, words := range []string{"a sample of 1000 of 3000 records", "*5", "lost of each column: birth_date", "values of diagnosis at least", "practice asks for 0.09: k = 12"} {
 		if !strings.Contains(report.String(), words) {
 			t.Errorf("the report has no %q:\n%s", words, report.String())
 		}
