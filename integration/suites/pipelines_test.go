@@ -69,8 +69,8 @@ var pipelinesExplained = map[string]string{
 }
 
 // places are the fields of errors that say where in the server's source they come from,
-// which the proxy keeps for itself.
-var places = regexp.MustCompile(` F "SSSS" L "SSSS" R "SSSS"`)
+// which the proxy keeps for itself, or of which it tells the routine alone.
+var places = regexp.MustCompile(` F "SSSS" L "SSSS"| R "SSSS"`)
 
 // trace is what libpq sends (F) and receives (B) in a test, and how the test ends.
 func trace(t *testing.T, program, name, sslmode string, w way) string {
