@@ -11,14 +11,14 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// weights are those to write of a guarded table: of classes or cells by their numbers, of groups of
-// classes by numbers below 0, which have none and only what is told, and of the table by number 0. Rows
-// whose class has none count for one.
+// weights are those to write of a guarded table: of classes or cells by their numbers, and of the table by
+// number 0. Rows whose class has none count for one. Numbers below 0 have none, and only what is told of
+// groups, and what is not told of persons (package tally).
 type weights struct {
 	numbers         []int64
 	shares          []float32
 	ghosts, persons []int64
-	untold          []int64 // groups of which nothing is told any more
+	untold          []int64 // numbers below 0 of which there is nothing any more
 }
 
 func (w *weights) add(number int64, share float64, ghosts, persons int) {

@@ -26,8 +26,8 @@ type Changes struct {
 	// Vanished are the ghosts among them that had a number, and those to which nobody can come
 	// back since the table was truncated.
 	Vanished []Ghost
-	// Weights are those that have changed, of classes and of groups of classes, whose
-	// numbers are below 0, and that of the table, with number 0. New classes have 1.
+	// Weights are those that have changed, of classes and, with number 0, of the table. New classes have 1.
+	// Those with numbers below 0 are for Load alone.
 	Weights map[incremental.ClassID]Weight
 	// Touched are the records that are new or stand elsewhere, ascending.
 	Touched []incremental.RecordID
@@ -62,7 +62,8 @@ type NewRow struct {
 	ID     RowID
 	Class  incremental.ClassID
 	Record incremental.RecordID
-	// Person numbers the persons of a class from 0; it means nothing outside of it.
+	// Person numbers the persons who have rows, where they are counted; it leads to nobody who has no other
+	// row that stands for somebody.
 	Person uint32
 	// Sealed is for Load; it is the same in all rows of a class.
 	Sealed bool

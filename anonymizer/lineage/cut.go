@@ -43,9 +43,7 @@ func (u *cutting) all() error {
 			u.released.remove(c, isGhost)
 			u.released.classes.remove(c)
 			u.released.tally.Remove(c.tallied)
-			continue
 		}
-		u.released.tell(c)
 	}
 	return nil
 }

@@ -109,6 +109,7 @@ func (l *Lineage) Return(g Ghost, r Record, now time.Time) error {
 	c.rows[place].slot = slot
 	c.ghosts--
 	l.released.ghosts--
+	l.released.tally.Return(c.tallied, uint64(c.rows[place].person))
 	l.records.setDifference(slot, difference{now, changed})
 	c.stale++
 	l.backlog.addStale(slot)

@@ -108,12 +108,8 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		},
 		log: changeLog{changes: newChanges()},
 	}
-	crowd := o.Crowd
-	if o.Subjects { // who may have rows in several classes
-		crowd = 0
-	}
 	l.released = released{
-		tally: tally.New(constraints.K(), crowd), records: &l.records, rules: &l.rules, log: &l.log, seed: o.Seed, nextClass: max(1, o.FirstClass), nextRow: 1,
+		tally: tally.New[*class](constraints.K(), tally.Options{Crowd: o.Crowd, SeveralRows: o.Subjects}), numbering: newNumbering(), records: &l.records, rules: &l.rules, log: &l.log, seed: o.Seed, nextClass: max(1, o.FirstClass), nextRow: 1,
 	}
 	l.backlog = backlog{records: &l.records, subjects: o.Subjects, bySubject: map[uint32]int{}}
 	l.divider = divider{records: &l.records, rules: &l.rules, method: method, options: &l.options}
@@ -155,10 +151,7 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 			c.stale--
 			l.backlog.stale.drop()
 		}
-		c.rows[at.row].slot = nobody
-		c.ghosts++
-		l.released.ghosts++
-		l.released.disturb(c)
+		l.released.leave(c, &c.rows[at.row])
 	}
 	l.log.marked.Unset(slot)
 	l.records.remove(slot)
@@ -212,6 +205,7 @@ func (l *Lineage) markStale(slot int32, r Record, now time.Time) {
 // Truncate deletes every record.
 func (l *Lineage) Truncate() {
 	l.released.clear()
+	l.released.numbering.clear()
 	l.backlog.clear()
 	l.records, l.log.touched, l.log.marked = records{}, nil, nil
 }

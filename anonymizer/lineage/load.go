@@ -167,6 +167,7 @@ func (d *Loading) End(weights map[incremental.ClassID]Weight, codes [][]uint32) 
 		return err
 	}
 	d.enqueue()
+	l.renumber()
 	l.recount(weights)
 	return nil
 }
@@ -289,13 +290,17 @@ func (d *Loading) enqueue() {
 func (l *Lineage) recount(weights map[incremental.ClassID]Weight) {
 	var less []*class
 	for _, c := range l.released.classes.list {
-		w, published := weights[c.id]
-		if !published {
-			w.Share = 1
-		}
-		c.tallied = l.released.tally.Load(int64(c.id), len(c.rows), l.released.ghostsOf(c), w.tallied())
+		c.tallied = l.released.count(c)
 		if l.released.ghosts += c.ghosts; c.ghosts+c.stale > 0 {
 			less = append(less, c)
+		}
+		for _, r := range c.rows {
+			if isGhost(r) {
+				l.released.tally.Leave(c.tallied, uint64(r.person))
+			}
+		}
+		if w, published := weights[c.id]; published {
+			l.released.tally.LoadItem(c.tallied, w.tallied())
 		}
 	}
 	groups := make(map[int64]tally.Weight)
@@ -304,9 +309,32 @@ func (l *Lineage) recount(weights map[incremental.ClassID]Weight) {
 			groups[int64(id)] = w.tallied()
 		}
 	}
-	l.released.tally.LoadGroups(groups)
+	l.released.tally.Load(groups)
 	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range less {
 		l.released.disturb(c)
+	}
+}
+
+// renumber finds the numbers of the persons who have rows.
+func (l *Lineage) renumber() {
+	if !l.rules.subjects {
+		return
+	}
+	column, numbering := l.rules.subjectColumn(), &l.released.numbering
+	numbering.restore(func(yield func(subject, number uint32) bool) {
+		for _, c := range l.released.classes.list {
+			for _, r := range c.rows {
+				isOther := isGhost(r) || l.records.difference(r.slot).change.columns.has(column)
+				if !isOther && !yield(l.records.subject(r.slot), r.person) {
+					return
+				}
+			}
+		}
+	})
+	for _, c := range l.released.classes.list {
+		for _, r := range c.rows {
+			numbering.skip(r.person)
+		}
 	}
 }

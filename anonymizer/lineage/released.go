@@ -23,14 +23,14 @@ type class struct {
 	// published before: it is not cut, as a part might have had too few of those.
 	sealed bool
 	// tallied is what is told of its ghosts.
-	tallied *tally.Item
+	tallied *tally.Item[*class]
 }
 
 // row is a published row, and whose it is.
 type row struct {
 	id     RowID
 	slot   int32  // nobody or less: a ghost
-	person uint32 // numbered within the class, so that it leads to nobody
+	person uint32 // numbered, so that it leads to nobody who has no other row
 }
 
 // nobody takes the place of a record's slot; see also Ghost.slot.
@@ -47,7 +47,8 @@ type released struct {
 	seed    uint64
 
 	classes    classes
-	tally      *tally.Tally
+	tally      *tally.Tally[*class]
+	numbering  numbering
 	returnable ghosts // ghosts to whose rows a record may come back
 	nextClass  incremental.ClassID
 	nextRow    RowID
@@ -67,16 +68,11 @@ func (p *released) found(members []int32, sealed bool) {
 	}
 	random := rand.New(rand.NewPCG(p.seed, uint64(c.id)))
 	random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-	persons := make(map[uint32]uint32)
 	c.rows, c.codes = make([]row, 0, len(members)), make([]uint32, 0, len(members)*max(0, p.rules.sensitive))
 	for _, slot := range members {
 		person := uint32(len(c.rows))
 		if p.rules.subjects {
-			known := false
-			if person, known = persons[p.records.subject(slot)]; !known {
-				person = uint32(len(persons))
-				persons[p.records.subject(slot)] = person
-			}
+			person = p.numbering.of(p.records.subject(slot))
 		}
 		p.records.setDifference(slot, difference{})
 		at := p.records.at(slot)
@@ -91,7 +87,16 @@ func (p *released) found(members []int32, sealed bool) {
 		p.log.touch(slot)
 	}
 	p.rows += len(c.rows)
-	c.tallied = p.tally.Add(int64(c.id), len(c.rows))
+	c.tallied = p.count(c)
+}
+
+// count has the tally know of a class. Where persons are numbered within each class, it is not known whose
+// its rows are among those of others.
+func (p *released) count(c *class) *tally.Item[*class] {
+	if p.numbering.local {
+		return p.tally.AddAlone(int64(c.id), len(c.rows), c)
+	}
+	return p.tally.Add(int64(c.id), len(c.rows), c)
 }
 
 func (p *released) newRow(c *class, r row) NewRow {
@@ -118,6 +123,7 @@ func (p *released) move(r row, place int32) {
 func (p *released) remove(c *class, part func(row) bool) *class {
 	removed := &class{sealed: c.sealed}
 	kept, codes := c.rows[:0], c.codes[:0]
+	var ghosts []uint64
 	for place, r := range c.rows {
 		shown := p.rules.shown(c, place)
 		if !part(r) {
@@ -130,7 +136,7 @@ func (p *released) remove(c *class, part func(row) bool) *class {
 		if isGhost(r) {
 			p.ghosts--
 			c.ghosts--
-			removed.ghosts++
+			ghosts = append(ghosts, uint64(r.person))
 			p.forget(r)
 		} else {
 			c.stale--
@@ -139,7 +145,7 @@ func (p *released) remove(c *class, part func(row) bool) *class {
 	p.rows -= len(removed.rows)
 	clear(c.codes[len(codes):])
 	c.rows, c.codes = kept, codes
-	p.tally.Vanish(c.tallied, len(removed.rows), p.ghostsOf(removed), p.ghostsOf(c))
+	p.tally.Vanish(c.tallied, len(removed.rows), ghosts)
 	return removed
 }
 
@@ -167,37 +173,31 @@ func (p *released) clear() {
 			continue
 		}
 		for i, r := range c.rows {
-			p.forget(r) // or somebody who comes back would keep a class of nobody else
-			c.rows[i].slot = nobody
+			if p.forget(r); isGhost(r) { // or somebody who comes back would keep a class of nobody else
+				c.rows[i].slot = nobody
+			} else {
+				p.leave(c, &c.rows[i])
+			}
 		}
-		p.ghosts += len(c.rows) - c.ghosts
-		c.ghosts, c.stale = len(c.rows), 0
+		c.stale = 0
 		p.disturb(c)
 	}
 }
 
-// tell has what is told of the ghosts of a class follow what there is.
-func (p *released) tell(c *class) {
-	told, k := c.tallied.Weight().Told, p.rules.k
-	if p.rules.subjects && c.ghosts < told.Persons+k && told.Rows < c.ghosts+k { // persons have a row each at least
-		return
-	}
-	p.tally.Set(c.tallied, p.ghostsOf(c))
-}
-
-// ghostsOf counts the ghosts of a class, and their persons.
-func (p *released) ghostsOf(c *class) tally.Count {
-	if !p.rules.subjects {
-		return tally.Count{Rows: c.ghosts, Persons: c.ghosts}
-	}
-	return tally.Count{Rows: c.ghosts, Persons: p.rules.persons(c, isGhost)}
+// leave makes a row a ghost.
+func (p *released) leave(c *class, r *row) {
+	r.slot = nobody
+	c.ghosts++
+	p.ghosts++
+	p.tally.Leave(c.tallied, uint64(r.person))
+	p.disturb(c)
 }
 
 // weigh notes the weights that have changed.
 func (p *released) weigh(changes *Changes) {
 	weights := p.tally.Settle()
 	for _, item := range weights.Items {
-		changes.Weights[incremental.ClassID(item.Class())] = newWeight(item.Weight())
+		changes.Weights[item.Of.id] = newWeight(item.Weight())
 	}
 	for number, w := range weights.Groups {
 		changes.Weights[incremental.ClassID(number)] = newWeight(w)

@@ -87,15 +87,11 @@ func (t *table) checkLineage() error {
 }
 
 // weightsQuery finds weights that cannot be. A weight may lag on purpose: it may tell of fewer ghosts, or
-// count rows whose records have come back, which are stale. Where a record is a person, groups of
-// classes tell of more. The tolerance is the precision of real.
+// count rows whose records have come back, which are stale. Groups of classes tell of more. The tolerance is
+// the precision of real.
 func (g guardedRelease) weightsQuery() string {
-	told := "weight <= (n - told)::float8 / n + 1e-6"
-	if g.relations.hasSubject() {
-		told = "abs(weight - (n - told)::float8 / n) <= 1e-6"
-	}
 	return fmt.Sprintf("SELECT 'class ' || class || ' of ' || n || ' rows with weight ' || coalesce(weight::text, 'none') || ', ' || ghosts || ' of them ghosts, ' || told || ' left out' FROM (%s) c"+
-		" WHERE (weight > 0 AND weight <= 1 AND %s AND told <= ghosts + stale AND (ghosts > 0 OR told = 0)) IS NOT TRUE", g.lives(), told)
+		" WHERE (weight > 0 AND weight <= 1 AND weight <= (n - told)::float8 / n + 1e-6 AND told <= ghosts + stale AND (ghosts > 0 OR told = 0)) IS NOT TRUE", g.lives())
 }
 
 // steps is how many persons the smallest class can have, and so the most of whom weights tell nothing.

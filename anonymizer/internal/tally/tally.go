@@ -4,28 +4,16 @@
 // How many ghosts there are is told in steps of k persons and more: of single classes, of groups of
 // neighboring classes, and of the whole table. A class alone would tell late, and never of its first
 // k - 1 persons; these show in the number of its group, and those of the groups in that of
-// the table. Each number is wrong by less than k persons, whatever happens. See lineage/DESIGN.md,
-// "Counts", for why this is safe.
+// the table. Each number is wrong by the rows of less than k persons, whatever happens. See
+// lineage/DESIGN.md, "Counts", for why this is safe.
 package tally
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 )
-
-// Count is a number of rows, and of persons whose they are, at least.
-type Count struct{ Rows, Persons int }
-
-// Item is a class as the tally knows it: its published rows have one weight.
-type Item struct {
-	class  int64
-	group  *group
-	rows   int
-	gone   Count // of these rows, those that stand for nobody
-	told   Count // of those, the ones that are told of the item alone
-	stored Count // what a store has for told
-	weight float64
-}
 
 // Weight is what is published of an item, a group or the table, and what a store keeps of it.
 type Weight struct {
@@ -37,201 +25,202 @@ type Weight struct {
 }
 
 // Changes are the weights that a Settle has changed. Groups are those of groups by their numbers, which
-// are below 0, and of the table by 0.
-type Changes struct {
-	Items  []*Item
+// are below 0, and of the table by 0. What has another number is for a store alone; what tells of no rows
+// is not kept.
+type Changes[T any] struct {
+	Items  []*Item[T]
 	Groups map[int64]Weight
 }
 
-// Tally is that of one table.
-type Tally struct {
-	k      int
-	span   int64 // classes in a group; 0: only single classes are told of
-	groups map[int64]*group
-	dirty  map[*group]struct{}
-	whole  level
-	sum    sum
-	share  float64
+// Options say what is counted together.
+type Options struct {
+	// Crowd is about how many times k persons an item has, by which items are grouped that are numbered
+	// next to each other. With 0 there are no groups: of items and of the table is told.
+	Crowd int
+	// SeveralRows says that a person can have several rows.
+	SeveralRows bool
 }
 
-// level is what of a group, or of the table, is so, and what is told of it.
-type level struct {
-	gone, told Count
-	stored     Count // what a store has for told
+// Tally is that of one table, of whose items each leads to a T.
+type Tally[T any] struct {
+	k       int
+	options Options
+	span    int64 // items in a group; 0: there are no groups
+	groups  map[int64]*group[T]
+	dirty   map[*group[T]]struct{}
+	loose   map[*Item[T]]struct{} // dirty ones without a group
+	whole   whole
+	sum     sum
+	alone   int // rows that those items leave out of which nothing else tells
+	share   float64
 }
 
-// group holds classes whose numbers follow each other.
-type group struct {
+// group holds items whose numbers follow each other.
+type group[T any] struct {
 	level
-	number int64 // below 0; none where it is of one class of which the table does not know
-	items  []*Item
-	sum    sum // as the table has it
+	number int64 // below 0
+	items  []*Item[T]
 }
 
-const none = 0
-
-// sum adds up the rows of some items, plainly and weighted, and those of them that are gone.
+// sum adds up the rows of some items, plainly and weighted.
 type sum struct {
 	rows     int
 	weighted float64
-	gone     Count
 }
 
 // persons is about how many times k persons a group is made of. What is not told of it is
 // 2.5 % of its persons then, at most.
 const persons = 40
 
-// New is the tally of an empty table whose classes have about crowd times k persons; with 0, only single
-// classes are told of.
-func New(k, crowd int) *Tally {
-	t := &Tally{k: k, groups: map[int64]*group{}, dirty: map[*group]struct{}{}, share: 1}
-	if crowd > 0 {
-		t.span = max(4, persons/int64(crowd))
+// New is the tally of an empty table.
+func New[T any](k int, o Options) *Tally[T] {
+	t := &Tally[T]{
+		k: k, options: o, share: 1, whole: newWhole(o.SeveralRows),
+		groups: make(map[int64]*group[T]), dirty: make(map[*group[T]]struct{}), loose: make(map[*Item[T]]struct{}),
+	}
+	if o.Crowd > 0 {
+		t.span = Span(o.Crowd)
 	}
 	return t
 }
 
-// Add takes a new class, all of whose rows stand for somebody. Classes are numbered from 1.
-func (t *Tally) Add(class int64, rows int) *Item {
-	return t.add(class, rows, Weight{Share: 1})
-}
+// Span is how many items a group has, at most: those whose numbers give the same, divided by it.
+func Span(crowd int) int64 { return max(4, persons/int64(crowd)) }
 
-// add takes an item.
-func (t *Tally) add(class int64, rows int, w Weight) *Item {
-	g := &group{}
+// Add takes a new item, all of whose rows stand for somebody, and whose number is none that an item has.
+func (t *Tally[T]) Add(number int64, rows int, of T) *Item[T] {
+	item := t.AddAlone(number, rows, of)
+	item.known = true
 	if t.span > 0 {
-		number := -class/t.span - 1
-		if known := t.groups[number]; known != nil {
-			g = known
-		} else {
-			g.number, t.groups[number] = number, g
+		in := -number/t.span - 1
+		g := t.groups[in]
+		if g == nil {
+			g = &group[T]{level: newLevel(t.options.SeveralRows), number: in}
+			t.groups[in] = g
 		}
-	}
-	item := &Item{class: class, group: g, rows: rows, told: w.Told, stored: w.Told, weight: w.Share}
-	g.items = append(g.items, item)
-	t.dirty[g] = struct{}{}
-	if g.number == none {
-		t.count(g)
+		delete(t.loose, item)
+		item.group, g.items = g, append(g.items, item)
+		t.dirty[g] = struct{}{}
 	}
 	return item
 }
 
-// Load takes an item as a store has it. The weights of groups and the table follow by LoadGroups.
-func (t *Tally) Load(class int64, rows int, gone Count, w Weight) *Item {
-	item := t.add(class, rows, w)
-	item.gone = gone
+// AddAlone takes an item of which neither a group nor the table tells, as it is not known whose its rows
+// are among those of others.
+func (t *Tally[T]) AddAlone(number int64, rows int, of T) *Item[T] {
+	item := &Item[T]{Of: of, number: number, level: newLevel(t.options.SeveralRows), rows: rows, weight: 1}
+	t.loose[item] = struct{}{}
+	t.count(item)
 	return item
 }
 
-// LoadGroups takes what a store has of groups and the table, and finds what follows from all of it. What
-// is told stays the same until something changes.
-func (t *Tally) LoadGroups(weights map[int64]Weight) {
-	if w, known := weights[0]; known {
-		t.whole.told, t.whole.stored, t.share = w.Told, w.Told, w.Share
-	}
-	for number, g := range t.groups {
-		g.told, g.stored = weights[number].Told, weights[number].Told
-		t.count(g)
-	}
-	clear(t.dirty)
+// Grow has rows come to an item, which stand for somebody. Its weight is told anew, as they have none.
+func (t *Tally[T]) Grow(item *Item[T], rows int) {
+	item.rows += rows
+	item.grown = true
+	t.touch(item)
 }
 
-// Set says how many of an item's rows stand for nobody.
-func (t *Tally) Set(item *Item, gone Count) {
-	if item.gone != gone {
-		item.gone = gone
-		t.dirty[item.group] = struct{}{}
+// Leave has a row of an item stand for nobody, which was a person's. Where no person has several rows, it
+// does not matter who that is.
+func (t *Tally[T]) Leave(item *Item[T], person uint64) { t.move(item, person, 1) }
+
+// Return has such a row stand for somebody again.
+func (t *Tally[T]) Return(item *Item[T], person uint64) { t.move(item, person, -1) }
+
+func (t *Tally[T]) move(item *Item[T], person uint64, rows int) {
+	item.add(person, rows)
+	if item.group != nil {
+		item.group.add(person, rows)
 	}
+	if item.known {
+		t.whole.add(person, rows)
+	}
+	t.touch(item)
 }
 
-// Vanish has rows of an item vanish of which some stood for nobody. Gone are those that are left.
-func (t *Tally) Vanish(item *Item, rows int, vanished, gone Count) {
+// Vanish has rows of an item vanish. Ghosts are the persons of those of them that stood for nobody.
+func (t *Tally[T]) Vanish(item *Item[T], rows int, ghosts []uint64) {
 	item.rows -= rows
-	item.gone = gone
-	if item.told.Rows > gone.Rows {
-		item.told = t.tellable(gone)
+	item.vanish(ghosts)
+	if item.told.Rows > item.gone.Rows { // what is left may be fewer rows
+		item.told = item.tellable(t.k)
 	}
-	if item.group.number != none {
-		item.group.vanish(vanished)
-		t.whole.vanish(vanished)
+	if item.group != nil {
+		item.group.vanish(ghosts)
 	}
-	t.dirty[item.group] = struct{}{}
+	if item.known {
+		t.whole.vanish(ghosts)
+	}
+	t.touch(item)
 }
 
 // Remove forgets an item whose rows have all vanished.
-func (t *Tally) Remove(item *Item) {
-	g := item.group
-	at := slices.Index(g.items, item)
-	if g.items = slices.Delete(g.items, at, at+1); g.number != none {
-		t.dirty[g] = struct{}{}
+func (t *Tally[T]) Remove(item *Item[T]) {
+	item.rows = 0
+	t.count(item)
+	delete(t.loose, item)
+	if g := item.group; g != nil {
+		at := slices.Index(g.items, item)
+		g.items = slices.Delete(g.items, at, at+1)
+		t.touch(item)
+	}
+}
+
+func (t *Tally[T]) touch(item *Item[T]) {
+	if item.group != nil {
+		t.dirty[item.group] = struct{}{}
 	} else {
-		delete(t.dirty, g)
-		t.count(g)
+		t.loose[item] = struct{}{}
 	}
 }
 
-// vanish: readers see the rows vanish, and so know of as many fewer.
-func (l *level) vanish(rows Count) {
-	l.told = Count{max(0, l.told.Rows-rows.Rows), max(0, l.told.Persons-rows.Persons)}
-	if l.told.Rows == 0 || l.told.Persons == 0 {
-		l.told = Count{}
+// Load takes what a store has of groups and of the table, after all items have theirs. The next Settle
+// tells nothing new, but of rows of which the store did not know.
+func (t *Tally[T]) Load(weights map[int64]Weight) {
+	if w, known := weights[0]; known {
+		t.share = w.Share
+	}
+	t.whole.load(weights)
+	for number, g := range t.groups {
+		g.told, g.stored = weights[number].Told, weights[number].Told
 	}
 }
 
-// tellable is what of a number may be told.
-func (t *Tally) tellable(c Count) Count {
-	if c.Persons < t.k {
-		return Count{}
-	}
-	return c
-}
-
-// next is what is told of what is so, after something else was: it moves by k persons and more, and back
-// to nothing once nobody is gone.
-func (t *Tally) next(told, gone Count) Count {
-	if gone.Persons >= told.Persons+t.k || told.Persons >= gone.Persons+t.k || gone.Rows == 0 {
-		return t.tellable(gone)
-	}
-	return told
+// LoadItem takes what a store has of an item, after those of its rows have left that stand for nobody.
+func (t *Tally[T]) LoadItem(item *Item[T], w Weight) {
+	item.weight, item.grown = w.Share, false
+	item.told, item.stored = w.Told, w.Told
+	t.count(item)
 }
 
 // Settle brings what is told up to date with what has changed.
-func (t *Tally) Settle() Changes {
-	changes := Changes{Groups: map[int64]Weight{}}
-	if len(t.dirty) == 0 {
+func (t *Tally[T]) Settle() Changes[T] {
+	changes := Changes[T]{Groups: map[int64]Weight{}}
+	if len(t.dirty)+len(t.loose) == 0 {
 		return changes
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(t.dirty), func(a, b *group) int { return int(b.number - a.number) }) {
+	for _, g := range slices.SortedFunc(maps.Keys(t.dirty), func(a, b *group[T]) int { return cmp.Compare(b.number, a.number) }) {
 		t.settleGroup(g, &changes)
 	}
-	clear(t.dirty)
-	if t.span > 0 {
-		t.settleWhole(&changes)
+	for _, item := range slices.SortedFunc(maps.Keys(t.loose), func(a, b *Item[T]) int { return cmp.Compare(a.number, b.number) }) {
+		item.next(t.k)
+		t.weigh(item, 1, &changes)
 	}
+	clear(t.dirty)
+	clear(t.loose)
+	t.settleWhole(&changes)
 	return changes
 }
 
-func (t *Tally) settleGroup(g *group, changes *Changes) {
-	factor := 1.0
+func (t *Tally[T]) settleGroup(g *group[T], changes *Changes[T]) {
 	for _, item := range g.items {
-		item.told = t.next(item.told, item.gone)
+		item.next(t.k)
 	}
-	if g.number != none {
-		t.count(g)
-		g.told = t.next(g.told, g.gone)
-		factor = g.factor()
-	}
+	g.next(t.k)
+	factor := g.factor()
 	for _, item := range g.items {
-		share := float64(item.rows-item.told.Rows) / float64(item.rows) * factor
-		// A store keeps a weight as it is published, and what it tells.
-		if float32(share) != float32(item.weight) || item.told != item.stored {
-			item.weight, item.stored = share, item.told
-			changes.Items = append(changes.Items, item)
-		}
-	}
-	t.count(g) // by the weights as they are now
-	if g.number == none {
-		return
+		t.weigh(item, factor, changes)
 	}
 	if g.told != g.stored {
 		g.stored = g.told
@@ -242,9 +231,21 @@ func (t *Tally) settleGroup(g *group, changes *Changes) {
 	}
 }
 
+// weigh gives an item the weight that follows from what is told of it and of its group.
+func (t *Tally[T]) weigh(item *Item[T], factor float64, changes *Changes[T]) {
+	share := float64(item.rows-item.told.Rows) / float64(item.rows) * factor
+	// A store keeps a weight as it is published, and what it tells.
+	if float32(share) != float32(item.weight) || item.told != item.stored || item.grown && float32(share) != 1 {
+		item.stored = item.told
+		changes.Items = append(changes.Items, item)
+	}
+	item.weight, item.grown = share, false // what was loaded is rounded
+	t.count(item)
+}
+
 // factor is the share of the rows of which an item alone tells nothing that stand for somebody, as far as
 // the group tells.
-func (g *group) factor() float64 {
+func (g *group[T]) factor() float64 {
 	told, rest := 0, 0
 	for _, item := range g.items {
 		told += item.told.Rows
@@ -253,40 +254,37 @@ func (g *group) factor() float64 {
 	return 1 - float64(min(rest-1, max(0, g.told.Rows-told)))/float64(max(1, rest))
 }
 
-// count adds up the items of a group, and has the table's sums follow.
-func (t *Tally) count(g *group) {
-	var now sum
-	for _, item := range g.items {
-		now.rows += item.rows
-		now.weighted += float64(item.rows) * item.weight
-		now.gone.Rows += item.gone.Rows
-		now.gone.Persons += item.gone.Persons
+// count has the table's sums follow an item.
+func (t *Tally[T]) count(item *Item[T]) {
+	now := sum{item.rows, float64(item.rows) * item.weight}
+	t.sum.rows += now.rows - item.counted.rows
+	t.sum.weighted += now.weighted - item.counted.weighted
+	item.counted = now
+	if !item.known {
+		out := min(item.told.Rows, item.rows)
+		t.alone += out - item.countedOut
+		item.countedOut = out
 	}
-	t.sum.rows += now.rows - g.sum.rows
-	t.sum.weighted += now.weighted - g.sum.weighted
-	t.sum.gone.Rows += now.gone.Rows - g.sum.gone.Rows
-	t.sum.gone.Persons += now.gone.Persons - g.sum.gone.Persons
-	g.sum, g.gone, t.whole.gone = now, now.gone, t.sum.gone
 }
 
-func (t *Tally) settleWhole(changes *Changes) {
-	t.whole.told = t.next(t.whole.told, t.whole.gone)
+func (t *Tally[T]) settleWhole(changes *Changes[T]) {
+	t.whole.next(t.k)
 	factor := t.wholeFactor()
 	if t.whole.told != t.whole.stored || float32(factor) != float32(t.share) {
 		t.share, t.whole.stored = factor, t.whole.told
 		changes.Groups[0] = Weight{Share: factor, Told: t.whole.told}
 	}
+	t.whole.keep(changes.Groups)
 }
-
-// Class is the class of an item.
-func (i *Item) Class() int64 { return i.class }
 
 // wholeFactor is what the table tells besides its items: below 1, a factor for their shares, where more is
 // told of the table; above, 2 less the part of what they leave out, where less is.
-func (t *Tally) wholeFactor() float64 {
-	rows, left := float64(t.sum.rows), float64(t.whole.told.Rows)
+func (t *Tally[T]) wholeFactor() float64 {
+	rows, left := float64(t.sum.rows), float64(t.whole.told.Rows+t.alone)
 	out := rows - t.sum.weighted // what the items leave out
 	switch {
+	case math.Abs(left-out) < 1e-9*max(1, rows): // sums are rounded
+		return 1
 	case left > out && left < rows:
 		return (rows - left) / t.sum.weighted
 	case left < out:
@@ -294,9 +292,6 @@ func (t *Tally) wholeFactor() float64 {
 	}
 	return 1
 }
-
-// Weight is what is published of an item.
-func (i *Item) Weight() Weight { return Weight{Share: i.weight, Told: i.told} }
 
 // Rated is the share of an item, given that of the table. Over all rows they add up to the number of rows
 // that stand for somebody, as far as readers may know.
@@ -308,7 +303,7 @@ func Rated(share, table float64) float64 {
 }
 
 // LeftOut is how many rows the weights leave out, all together, as of the last Settle.
-func (t *Tally) LeftOut() float64 {
+func (t *Tally[T]) LeftOut() float64 {
 	out := float64(t.sum.rows) - t.sum.weighted
 	if t.share > 1 {
 		return (2 - t.share) * out
@@ -317,4 +312,4 @@ func (t *Tally) LeftOut() float64 {
 }
 
 // Table is the share of the table.
-func (t *Tally) Table() float64 { return t.share }
+func (t *Tally[T]) Table() float64 { return t.share }

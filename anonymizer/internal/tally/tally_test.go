@@ -1,6 +1,8 @@
 package tally_test
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,80 +14,122 @@ import (
 type world struct {
 	t       *testing.T
 	k       int
-	tally   *tally.Tally
+	options tally.Options
+	persons uint64 // that may have a row; with 0, each row is another one's
+	tally   *tally.Tally[*class]
 	random  *rand.Rand
 	classes []*class
 	next    int64
+	rows    uint64
 	told    map[int64]tally.Weight // as a store has it
 }
 
 type class struct {
-	number     int64
-	item       *tally.Item
-	rows, gone int
-	stored     tally.Weight
+	number int64
+	item   *tally.Item[*class]
+	there  []uint64 // persons of rows that stand for them
+	gone   []uint64 // and of others
+	stored tally.Weight
 }
 
-func newWorld(t *testing.T, k, crowd int, seed uint64) *world {
-	return &world{t: t, k: k, tally: tally.New(k, crowd), random: rand.New(rand.NewPCG(seed, 1)), next: 1, told: map[int64]tally.Weight{0: {Share: 1}}}
+func (c *class) rows() int { return len(c.there) + len(c.gone) }
+
+func newWorld(t *testing.T, k, crowd int, persons, seed uint64) *world {
+	o := tally.Options{Crowd: crowd, SeveralRows: persons > 0}
+	return &world{t: t, k: k, options: o, persons: persons, tally: tally.New[*class](k, o), random: rand.New(rand.NewPCG(seed, 1)), next: 1, told: map[int64]tally.Weight{0: {Share: 1}}}
+}
+
+// person is whose a new row is.
+func (w *world) person() uint64 {
+	if w.rows++; w.persons == 0 {
+		return w.rows
+	}
+	return w.random.Uint64N(w.persons)
 }
 
 func (w *world) found(rows int) {
-	w.classes = append(w.classes, &class{number: w.next, item: w.tally.Add(w.next, rows), rows: rows, stored: tally.Weight{Share: 1}})
+	c := &class{number: w.next, stored: tally.Weight{Share: 1}}
+	for range rows {
+		c.there = append(c.there, w.person())
+	}
+	c.item = w.tally.Add(c.number, rows, c)
+	w.classes = append(w.classes, c)
 	w.next++
 }
 
-// step has somebody leave, come back, or come, or the ghosts of a class vanish.
-func (w *world) step(crowd int) {
+func take(from *[]uint64, at int) uint64 {
+	person, last := (*from)[at], len(*from)-1
+	(*from)[at] = (*from)[last]
+	*from = (*from)[:last]
+	return person
+}
+
+// step has somebody leave, come back, or come, rows come to a class, or the ghosts of a class vanish.
+func (w *world) step(size int) {
 	at := w.random.IntN(len(w.classes))
 	c := w.classes[at]
-	switch w.random.IntN(12) {
-	case 0:
-		w.found(crowd * w.k)
-	case 1, 2:
-		if c.gone > 0 {
-			c.gone--
-			w.tally.Set(c.item, tally.Count{Rows: c.gone, Persons: c.gone})
-		}
-	default:
-		if c.gone < c.rows {
-			c.gone++
-			w.tally.Set(c.item, tally.Count{Rows: c.gone, Persons: c.gone})
-		}
+	switch kind := w.random.IntN(15); {
+	case kind == 0:
+		w.found(size)
+	case kind == 1 && len(c.there) > 0 && w.persons > 0:
+		person := w.person()
+		c.there = append(c.there, person)
+		w.tally.Grow(c.item, 1)
+		c.stored.Share = math.NaN() // it is told anew
+	case kind <= 3 && len(c.gone) > 0:
+		person := take(&c.gone, w.random.IntN(len(c.gone)))
+		c.there = append(c.there, person)
+		w.tally.Return(c.item, person)
+	case len(c.there) > 0:
+		person := take(&c.there, w.random.IntN(len(c.there)))
+		c.gone = append(c.gone, person)
+		w.tally.Leave(c.item, person)
 	}
 	switch {
-	case c.gone == c.rows:
-		w.tally.Vanish(c.item, c.rows, tally.Count{Rows: c.gone, Persons: c.gone}, tally.Count{})
+	case len(c.there) == 0:
+		w.vanish(c)
 		w.tally.Remove(c.item)
 		w.classes = append(w.classes[:at], w.classes[at+1:]...)
 		if len(w.classes) == 0 {
-			w.found(crowd * w.k)
+			w.found(size)
 		}
-	case c.gone >= 2*w.k && c.rows-c.gone >= w.k && w.random.IntN(3) == 0:
-		w.tally.Vanish(c.item, c.gone, tally.Count{Rows: c.gone, Persons: c.gone}, tally.Count{})
-		c.rows, c.gone = c.rows-c.gone, 0
+	case len(c.gone) >= 2*w.k && len(c.there) >= w.k && w.random.IntN(3) == 0:
+		w.vanish(c)
 	}
+}
+
+func (w *world) vanish(c *class) {
+	w.tally.Vanish(c.item, len(c.gone), c.gone)
+	c.gone = nil
 }
 
 // settle brings what the store has up to date.
 func (w *world) settle() {
 	changes := w.tally.Settle()
-	changed := map[*tally.Item]bool{}
+	changed := map[*class]bool{}
 	for _, item := range changes.Items {
-		changed[item] = true
+		changed[item.Of] = true
 	}
 	for _, c := range w.classes {
-		if now := c.item.Weight(); differ(now, c.stored) != changed[c.item] {
-			w.t.Fatalf("class %d: %v becomes %v, and a change is told of: %t", c.number, c.stored, now, changed[c.item])
+		now, was := c.item.Weight(), c.stored
+		isNew := math.IsNaN(was.Share)
+		if isNew && now.Share == 1 && was.Told == now.Told {
+			isNew, was.Share = false, 1 // as rows have it that nothing is told of
 		}
-		c.stored = c.item.Weight()
+		if !isNew && differ(now, was) && !changed[c] || isNew && !changed[c] {
+			w.t.Fatalf("class %d: %v becomes %v, and nothing is told of a change", c.number, was, now)
+		}
+		if !differ(now, was) && !isNew && changed[c] && !math.IsNaN(c.stored.Share) {
+			w.t.Fatalf("class %d: %v is told of as a change", c.number, now)
+		}
+		c.stored = now
 	}
 	for number, weight := range changes.Groups {
 		if !differ(weight, w.told[number]) {
 			w.t.Fatalf("group %d: %v is told of as a change", number, weight)
 		}
 		w.told[number] = weight
-		if number < 0 && weight.Told == (tally.Count{}) {
+		if number < 0 && weight.Told.Rows == 0 {
 			delete(w.told, number)
 		}
 	}
@@ -103,144 +147,267 @@ func differ(a, b tally.Weight) bool {
 func (w *world) sums(from, to int64) (told, true float64, rows int) {
 	for _, c := range w.classes {
 		if c.number >= from && c.number < to {
-			told += float64(c.rows) * tally.Rated(c.stored.Share, w.told[0].Share)
-			true += float64(c.rows - c.gone)
-			rows += c.rows
+			told += float64(c.rows()) * tally.Rated(c.stored.Share, w.told[0].Share)
+			true += float64(len(c.there))
+			rows += c.rows()
 		}
 	}
 	return told, true, rows
 }
 
-// TestCounts: whatever happens, weights add up to the number of those who are there, but for less than k
-// persons in the table, and for 5 % in two hundred neighboring rows and more.
+// most is how many rows that stand for nobody, or have stood for nobody, a few persons can have.
+func (w *world) most() float64 {
+	if w.persons == 0 {
+		return float64(w.k)
+	}
+	by := make(map[uint64]int)
+	for _, c := range w.classes {
+		for _, person := range c.there {
+			by[person]++
+		}
+		for _, person := range c.gone {
+			by[person]++
+		}
+	}
+	most := 0
+	for _, rows := range by {
+		most = max(most, rows)
+	}
+	return float64(w.k * most)
+}
+
+// TestCounts: whatever happens, weights add up to the number of those who are there, but for the rows of
+// less than k persons in the table and, where each row is another one's, for 5 % in two hundred neighboring
+// rows and more.
 func TestCounts(t *testing.T) {
 	t.Parallel()
+	const k, crowd = 5, 4
 	for seed := range uint64(20) {
-		const k, crowd = 5, 4
-		w := newWorld(t, k, crowd, seed)
-		for range 60 {
-			w.found(crowd * k)
-		}
-		for step := range 4000 {
-			w.step(crowd)
-			if step%int(1+seed) > 0 {
-				continue
+		for _, persons := range []uint64{0, 60, 600} {
+			w := newWorld(t, k, crowd, persons, seed)
+			for range 60 {
+				w.found(crowd * k)
 			}
-			w.settle()
-			told, is, rows := w.sums(0, w.next)
-			if off := math.Abs(told - is); off > k+0.01 {
-				t.Fatalf("seed %d, step %d: %.1f of %d rows are told, %v are there", seed, step, told, rows, is)
-			}
-			for group := int64(0); group < w.next/10; group++ {
-				// Of groups with fewer rows the same number of persons is a greater share.
-				if told, is, rows := w.sums(10*group, 10*group+10); rows >= 150 && math.Abs(told-is) > 0.055*float64(rows) {
-					t.Fatalf("seed %d, step %d: in group %d, %.1f of %d rows are told, %v are there", seed, step, group, told, rows, is)
+			for step := range 4000 {
+				w.step(crowd * k)
+				if step%int(1+seed) > 0 {
+					continue
+				}
+				w.settle()
+				told, is, rows := w.sums(0, w.next)
+				if off := math.Abs(told - is); off > w.most()+0.01 {
+					t.Fatalf("seed %d, %d persons, step %d: %.1f of %d rows are told, %v are there", seed, persons, step, told, rows, is)
+				}
+				for group := int64(0); group < w.next/10 && persons == 0; group++ {
+					// Of groups with fewer rows the same number of persons is a greater share.
+					if told, is, rows := w.sums(10*group, 10*group+10); rows >= 150 && math.Abs(told-is) > 0.055*float64(rows) {
+						t.Fatalf("seed %d, step %d: in group %d, %.1f of %d rows are told, %v are there", seed, step, group, told, rows, is)
+					}
 				}
 			}
 		}
 	}
 }
 
-// TestSteps: no number moves by fewer than k persons, unless nobody is gone or rows vanish.
-func TestSteps(t *testing.T) {
+// TestWithoutGroups: of a table whose items are not grouped, the sum is as right.
+func TestWithoutGroups(t *testing.T) {
 	t.Parallel()
-	const k = 5
-	tl := tally.New(k, 4)
-	var items []*tally.Item
-	gone := make([]int, 12)
-	for i := range gone {
-		items = append(items, tl.Add(int64(i+1), 20))
+	w := newWorld(t, 5, 0, 400, 3)
+	for range 60 {
+		w.found(40)
 	}
-	tl.Settle()
-	random := rand.New(rand.NewPCG(2, 2))
-	table, groups, single := tally.Count{}, map[int64]tally.Count{}, make([]tally.Count, len(items))
-	step := func(what string, before, now tally.Count) {
-		t.Helper()
-		if moved := now.Persons - before.Persons; moved != 0 && moved < k && moved > -k {
-			t.Fatalf("what is told of %s moves from %v to %v", what, before, now)
+	worst := 0.0
+	for range 1500 {
+		w.step(40)
+		w.settle()
+		told, is, _ := w.sums(0, w.next)
+		worst = max(worst, math.Abs(told-is)/w.most())
+	}
+	if worst > 1 {
+		t.Errorf("the sum is off by %.2f times the rows of k persons", worst)
+	}
+	for number := range w.told {
+		if number < 0 && number > math.MinInt64/2 {
+			t.Errorf("of a group, %v is told", w.told[number])
 		}
 	}
-	for range 5000 {
-		at := random.IntN(len(items))
-		if random.IntN(2) == 0 {
-			gone[at] = min(15, gone[at]+1)
-		} else {
-			gone[at] = max(0, gone[at]-1)
-		}
-		tl.Set(items[at], tally.Count{Rows: gone[at], Persons: gone[at]})
-		changes := tl.Settle()
-		for i, item := range items {
-			step("a class", single[i], item.Weight().Told)
-			single[i] = item.Weight().Told
-			if off := gone[i] - single[i].Persons; off >= k || off <= -k {
-				t.Fatalf("of a class, %d are gone and %d are told of", gone[i], single[i].Persons)
-			}
-		}
-		for number, w := range changes.Groups {
-			if number == 0 {
-				step("the table", table, w.Told)
-				table = w.Told
-			} else {
-				step("a group", groups[number], w.Told)
-				groups[number] = w.Told
-			}
-		}
+	if len(w.told) > w.k {
+		t.Errorf("a store has %d numbers for the table", len(w.told))
 	}
 }
+
+// TestSteps: no number moves unless the rows of k persons have left or come back since it moved last, or
+// nobody is gone; and it does then.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for _, persons := range []uint64{0, 30, 200} {
+		t.Run(fmt.Sprint(persons), func(t *testing.T) {
+			t.Parallel()
+			const k = 5
+			w := newWorld(t, k, 4, persons, 2)
+			for range 12 {
+				w.found(20)
+			}
+			w.settle()
+			model := steps{k: k, plain: persons == 0, at: make(map[int64]*step)}
+			for range 5000 {
+				c := w.classes[w.random.IntN(len(w.classes))]
+				if w.random.IntN(2) == 0 && len(c.there) > 5 {
+					person := take(&c.there, w.random.IntN(len(c.there)))
+					c.gone = append(c.gone, person)
+					w.tally.Leave(c.item, person)
+					model.move(c.number, person, 1)
+				} else if len(c.gone) > 0 {
+					person := take(&c.gone, w.random.IntN(len(c.gone)))
+					c.there = append(c.there, person)
+					w.tally.Return(c.item, person)
+					model.move(c.number, person, -1)
+				}
+				groups := w.tally.Settle().Groups
+				for _, c := range w.classes {
+					model.check(t, c.number, c.item.Weight().Told.Rows)
+				}
+				for number := int64(-2); number <= 0; number++ {
+					told := model.of(number).told
+					if now, moved := groups[number]; moved {
+						told = now.Told.Rows
+					}
+					model.check(t, number, told)
+				}
+			}
+		})
+	}
+}
+
+// steps follows what may be told of classes, of groups of ten of them, and of the table.
+type steps struct {
+	k     int
+	plain bool // each row is another person's
+	at    map[int64]*step
+}
+
+type step struct {
+	gone, moved   map[uint64]int
+	told, persons int
+}
+
+func (s *steps) of(number int64) *step {
+	if s.at[number] == nil {
+		s.at[number] = &step{gone: map[uint64]int{}, moved: map[uint64]int{}}
+	}
+	return s.at[number]
+}
+
+func (s *steps) move(class int64, person uint64, by int) {
+	for _, number := range []int64{class, -class/10 - 1, 0} {
+		of := s.of(number)
+		of.gone[person] += by
+		of.moved[person] += by
+		maps.DeleteFunc(of.gone, func(_ uint64, n int) bool { return n == 0 })
+		maps.DeleteFunc(of.moved, func(_ uint64, n int) bool { return n == 0 })
+	}
+}
+
+func (s *steps) check(t *testing.T, number int64, now int) {
+	t.Helper()
+	of := s.of(number)
+	rows := 0
+	for _, n := range of.gone {
+		rows += n
+	}
+	apart := abs(len(of.gone) - of.persons)
+	if number == 0 && !s.plain {
+		apart = len(of.moved)
+	}
+	want, due := of.told, apart >= s.k || rows == 0
+	if due {
+		if want = rows; len(of.gone) < s.k {
+			want = 0
+		}
+	}
+	if now != want {
+		t.Fatalf("of %d, %d rows of %d persons are gone, %d apart from what was told, and that moves from %d to %d", number, rows, len(of.gone), apart, of.told, now)
+	}
+	if !due {
+		return
+	}
+	of.told, of.persons = now, len(of.gone)
+	if clear(of.moved); now == 0 {
+		of.persons = 0
+		maps.Copy(of.moved, of.gone)
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
 
 // TestLoad: what is loaded from a store is told as before, and goes on likewise.
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	const k, crowd = 3, 4
-	w := newWorld(t, k, crowd, 7)
-	for range 40 {
-		w.found(crowd * k)
-	}
-	for step := range 3000 {
-		w.step(crowd)
-		w.settle()
-		if step%100 > 0 {
-			continue
+	for _, persons := range []uint64{0, 100} {
+		const k, crowd = 3, 4
+		w := newWorld(t, k, crowd, persons, 7)
+		for range 40 {
+			w.found(crowd * k)
 		}
-		w.tally = tally.New(k, crowd)
-		for _, c := range w.classes {
-			c.item = w.tally.Load(c.number, c.rows, tally.Count{Rows: c.gone, Persons: c.gone}, c.stored)
-		}
-		w.tally.LoadGroups(w.told)
-		before := w.tally.Table()
-		for _, c := range w.classes {
-			w.tally.Set(c.item, tally.Count{})
-			w.tally.Set(c.item, tally.Count{Rows: c.gone, Persons: c.gone}) // has everything looked at
-		}
-		w.settle()
-		if float32(before) != float32(w.tally.Table()) {
-			t.Fatalf("step %d: loading moves the table's factor from %v to %v", step, before, w.tally.Table())
+		for step := range 3000 {
+			w.step(crowd * k)
+			w.settle()
+			told, is, _ := w.sums(0, w.next)
+			if off := math.Abs(told - is); off > w.most()+0.01 {
+				t.Fatalf("%d persons, step %d: %.1f rows are told, %v are there", persons, step, told, is)
+			}
+			if step%100 > 0 {
+				continue
+			}
+			w.tally = tally.New[*class](k, w.options)
+			for _, c := range w.classes {
+				c.item = w.tally.Add(c.number, c.rows(), c)
+				for _, person := range c.gone {
+					w.tally.Leave(c.item, person)
+				}
+				w.tally.LoadItem(c.item, c.stored)
+			}
+			w.tally.Load(w.told)
+			before := w.tally.Table()
+			w.settle()
+			if float32(before) != float32(w.tally.Table()) {
+				t.Fatalf("%d persons, step %d: loading moves the table's factor from %v to %v", persons, step, before, w.tally.Table())
+			}
 		}
 	}
 }
 
-// TestSingleClasses: without groups, no number but that of a class tells.
-func TestSingleClasses(t *testing.T) {
+// TestAlone: of items of which it is not known whose their rows are, no number but their own tells, and the
+// table's sum has it.
+func TestAlone(t *testing.T) {
 	t.Parallel()
-	tl := tally.New(4, 0)
-	var items []*tally.Item
+	tl := tally.New[int](4, tally.Options{SeveralRows: true})
+	var items []*tally.Item[int]
 	for i := range 20 {
-		items = append(items, tl.Add(int64(i+1), 10))
-	}
-	for _, item := range items {
-		tl.Set(item, tally.Count{Rows: 6, Persons: 3})
+		items = append(items, tl.AddAlone(int64(i+1), 10, i))
+		for row := range uint64(6) {
+			tl.Leave(items[i], row%3)
+		}
 	}
 	if changes := tl.Settle(); len(changes.Items) > 0 || len(changes.Groups) > 0 {
 		t.Errorf("%d items and %d groups are told of", len(changes.Items), len(changes.Groups))
 	}
-	tl.Set(items[3], tally.Count{Rows: 6, Persons: 4})
+	tl.Leave(items[3], 9)
 	changes := tl.Settle()
-	if len(changes.Items) != 1 || len(changes.Groups) > 0 || changes.Items[0].Weight() != (tally.Weight{Share: 0.4, Told: tally.Count{Rows: 6, Persons: 4}}) {
+	if len(changes.Items) != 1 || len(changes.Groups) > 0 || changes.Items[0].Weight() != (tally.Weight{Share: 0.3, Told: tally.Count{Rows: 7, Persons: 4}}) {
 		t.Errorf("told is %+v", changes)
 	}
-	tl.Vanish(items[3], 6, tally.Count{Rows: 6, Persons: 4}, tally.Count{})
-	if changes := tl.Settle(); len(changes.Items) != 1 || changes.Items[0].Weight() != (tally.Weight{Share: 1}) {
-		t.Errorf("after rows have vanished, told is %+v", changes)
+	known := tl.Add(21, 100, 21)
+	for person := range uint64(4) {
+		tl.Leave(known, person)
+		tl.Leave(known, person)
+	}
+	if changes := tl.Settle(); len(changes.Items) != 1 || changes.Groups[0] != (tally.Weight{Share: 1, Told: tally.Count{Rows: 8, Persons: 4}}) || tl.LeftOut() != 15 {
+		t.Errorf("of rows that are known, too, %v is told, all together %v", changes.Groups, tl.LeftOut())
+	}
+	tl.Vanish(items[3], 7, []uint64{0, 0, 1, 1, 2, 2, 9})
+	if changes := tl.Settle(); len(changes.Items) != 1 || changes.Items[0].Weight() != (tally.Weight{Share: 1}) || tl.LeftOut() != 8 {
+		t.Errorf("after rows have vanished, told is %+v, all together %v", changes, tl.LeftOut())
 	}
 }
 
@@ -248,10 +415,12 @@ func TestSingleClasses(t *testing.T) {
 // table, and what weights add up to.
 func TestByHand(t *testing.T) {
 	t.Parallel()
-	tl := tally.New(3, 4)
-	var items []*tally.Item
+	tl := tally.New[int](3, tally.Options{Crowd: 4})
+	var items []*tally.Item[int]
+	var sizes, left [30]int
 	for i := range 30 {
-		items = append(items, tl.Add(int64(i), 12))
+		items = append(items, tl.Add(int64(i), 12, i))
+		sizes[i] = 12
 	}
 	table, groups := tally.Weight{Share: 1}, map[int64]tally.Weight{}
 	settle := func(what string, wantTable tally.Weight, wantGroups map[int64]int, sum float64) {
@@ -277,52 +446,48 @@ func TestByHand(t *testing.T) {
 			t.Errorf("%s: weights add up to %v, want %v", what, total, sum)
 		}
 	}
-	gone := func(class, rows, persons int) { tl.Set(items[class], tally.Count{Rows: rows, Persons: persons}) }
-	told := func(rows int) tally.Count { return tally.Count{Rows: rows, Persons: rows} }
-	for i := range sizes {
-		sizes[i] = 12
+	gone := func(class, rows int) {
+		for ; left[class] < rows; left[class]++ {
+			tl.Leave(items[class], 0)
+		}
+		for ; left[class] > rows; left[class]-- {
+			tl.Return(items[class], 0)
+		}
 	}
+	told := func(rows int) tally.Count { return tally.Count{Rows: rows, Persons: rows} }
 
-	gone(0, 2, 2)
+	gone(0, 2)
 	settle("two of one class", tally.Weight{Share: 1}, nil, 360)
-	gone(1, 1, 1)
+	gone(1, 1)
 	settle("three of one group", tally.Weight{Share: 1, Told: told(3)}, map[int64]int{-1: 3}, 357)
 	if share := items[5].Weight().Share; math.Abs(share-117.0/120) > 1e-9 {
 		t.Errorf("a class of which nobody is gone has the weight %v", share)
 	}
-	gone(0, 5, 5)
+	gone(0, 5)
 	settle("five of one class", tally.Weight{Share: 1, Told: told(6)}, map[int64]int{-1: 6}, 354)
 	if w := items[0].Weight(); w.Told != told(5) || math.Abs(w.Share-7.0/12*114/115) > 1e-9 {
 		t.Errorf("the class has the weight %v", w)
 	}
-	gone(10, 5, 5)
-	gone(20, 5, 5)
+	gone(10, 5)
+	gone(20, 5)
 	settle("five of two other classes", tally.Weight{Share: 1, Told: told(16)}, map[int64]int{-1: 6, -2: 5, -3: 5}, 344)
-	gone(15, 2, 2)
-	gone(25, 2, 2)
+	gone(15, 2)
+	gone(25, 2)
 	settle("two of two more", tally.Weight{Share: 340.0 / 344, Told: told(20)}, map[int64]int{-1: 6, -2: 5, -3: 5}, 340)
-	gone(10, 3, 3)
-	gone(20, 3, 3)
-	gone(15, 0, 0)
-	gone(25, 0, 0)
+	gone(10, 3)
+	gone(20, 3)
+	gone(15, 0)
+	gone(25, 0)
 	settle("some who come back", tally.Weight{Share: 2 - 12.0/16, Told: told(12)}, map[int64]int{-1: 6, -2: 5, -3: 5}, 348)
-	sizes[0] = 7
-	tl.Vanish(items[0], 5, tally.Count{Rows: 5, Persons: 5}, tally.Count{})
+	sizes[0], left[0] = 7, 0
+	tl.Vanish(items[0], 5, make([]uint64, 5))
 	settle("rows that vanish", tally.Weight{Share: 2 - 7.0/11, Told: told(7)}, map[int64]int{-1: 1, -2: 5, -3: 5}, 348)
-	gone(10, 0, 0)
-	gone(20, 0, 0)
-	gone(1, 0, 0)
+	gone(10, 0)
+	gone(20, 0)
+	gone(1, 0)
 	settle("all who come back", tally.Weight{Share: 1}, map[int64]int{-1: 0, -2: 0, -3: 0}, 355)
-	gone(2, 6, 4)
-	settle("rows of fewer persons", tally.Weight{Share: 1, Told: tally.Count{Rows: 6, Persons: 4}}, map[int64]int{-1: 6}, 349)
-	sizes[2] = 9
-	tl.Vanish(items[2], 3, tally.Count{Rows: 3, Persons: 2}, tally.Count{Rows: 3, Persons: 2})
-	settle("some of them vanish", tally.Weight{Share: 1, Told: tally.Count{Rows: 3, Persons: 2}}, map[int64]int{-1: 3}, 349)
 	for i := range items {
-		gone(i, sizes[i], sizes[i])
+		gone(i, sizes[i])
 	}
-	settle("nobody is left", tally.Weight{Share: 1, Told: told(352)}, nil, 0)
+	settle("nobody is left", tally.Weight{Share: 1, Told: told(355)}, nil, 0)
 }
-
-// sizes are the rows of the classes of TestByHand.
-var sizes [30]int
