@@ -63,7 +63,7 @@ func (g *linkedGroup) restore(ctx context.Context, from *storeView, now time.Tim
 			return err
 		}
 	}
-	if err := restoring.End(r.weights, now); err != nil {
+	if err := restoring.End(now); err != nil {
 		return internal(err)
 	}
 	g.restored = true
@@ -75,7 +75,6 @@ type groupLoading struct {
 	group     *linkedGroup
 	from      *storeView
 	restoring *people.Restoring
-	weights   []people.Weight
 	progress  func(done int)
 	read      int
 }
@@ -164,7 +163,7 @@ func (r *groupLoading) rows(ctx context.Context, s *linkedGuarded, keys map[incr
 // weighed takes the weights of cells.
 func (r *groupLoading) weighed(ctx context.Context, s *linkedGuarded) error {
 	return readWeights(ctx, r.from.first, s.t.release.weightTable(), s.part.column, func(cell int64, share float64, ghosts, persons int) {
-		r.weights = append(r.weights, people.Weight{Cells: []int64{cell}, Share: share, Ghosts: ghosts, Persons: persons})
+		r.restoring.Weight(s.number, people.Weight{Cells: []int64{cell}, Share: share, Ghosts: ghosts, Persons: persons})
 	})
 }
 

@@ -32,7 +32,7 @@ type Guarded struct {
 	renewed  map[*timeframe]struct{} // with rows that were not ready at the last Publish
 	pools    []map[int32]struct{}    // of each table: slots that wait to be pooled
 	touched  []map[int32]struct{}    // of each table, the root's first: rows whose Place may have changed
-	tallies  []tally                 // of each table, the root's first
+	counts   []counted               // of each table, the root's first
 	repooled []bool                  // of each table: rows have come to the pool since it was tried
 	changes  *GuardedChanges
 	begun    bool // the first batch of persons has been tried, or was empty
@@ -82,7 +82,7 @@ func NewGuarded(shape Shape, c privacy.ConstraintSet, knows Knows, o GuardedOpti
 		g.tables[i].keepsKeys = true
 		g.pools, g.repooled = append(g.pools, make(map[int32]struct{})), append(g.repooled, false)
 	}
-	g.root.keepsKeys, g.tallies, g.touched = true, make([]tally, 1+len(g.tables)), make([]map[int32]struct{}, 1+len(g.tables))
+	g.root.keepsKeys, g.counts, g.touched = true, make([]counted, 1+len(g.tables)), make([]map[int32]struct{}, 1+len(g.tables))
 	for i := range g.touched {
 		g.touched[i] = make(map[int32]struct{})
 	}

@@ -2,11 +2,13 @@ package people
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
 // GuardedChanges says what a Publish has changed.
@@ -33,22 +35,39 @@ type LeftRow struct {
 }
 
 // Weight is the share of some published rows that stand for somebody, as far as readers may
-// know: of a class's root records, of its rows of a table in a window, or of a pooled cell.
+// know: of a class's root records, of its rows of a table in a window, or of a pooled cell. That of the table
+// changes all others, see lineage.Rated.
 type Weight struct {
-	Cells []int64 // all that have it, in ascending order
-	Share float64 // 0 to 1
+	// Cells are all that have it, in ascending order. The table's is 0; what is below is for the store alone.
+	Cells []int64
+	Share float64 // 0 to 1; of the table, 0 to 2
 	// Ghosts are how many rows it leaves out, and Persons how many persons' they are. Both
 	// are for the store.
 	Ghosts, Persons int
 }
 
 func (p *part) weight() Weight {
-	w := Weight{Share: p.told, Ghosts: p.discounted, Persons: p.discountedPersons}
+	w := newWeight(nil, p.tallied.Weight())
 	for _, cell := range p.cells {
 		w.Cells = append(w.Cells, cell.id)
 	}
 	slices.Sort(w.Cells)
 	return w
+}
+
+// weigh adds weights that are of no cells.
+func (t *GuardedTable) weigh(weights map[int64]tally.Weight) {
+	for _, number := range slices.Sorted(maps.Keys(weights)) {
+		t.Weights = append(t.Weights, newWeight([]int64{number}, weights[number]))
+	}
+}
+
+func newWeight(cells []int64, w tally.Weight) Weight {
+	return Weight{Cells: cells, Share: w.Share, Ghosts: w.Told.Rows, Persons: w.Told.Persons}
+}
+
+func (w Weight) tallied() tally.Weight {
+	return tally.Weight{Share: w.Share, Told: tally.Count{Rows: w.Ghosts, Persons: w.Persons}}
 }
 
 func newGuardedChanges(tables int) *GuardedChanges {
@@ -87,8 +106,9 @@ func (g *Guarded) takeTouched(table int) (moved []incremental.RecordID) {
 }
 
 // Note returns what a store has to know of a table's changes if nothing is to be published yet:
-// the rows whose Place may be another one, and those that have become ghosts.
+// the rows whose Place may be another one, those that have become ghosts, and weights that are for it alone.
 func (g *Guarded) Note(table int) (noted GuardedTable) {
+	noted.weigh(g.shown.of(table).tally.Note())
 	noted.Moved = g.takeTouched(table)
 	of := g.changes.of(table)
 	noted.Left, of.Left = latest(of.Left), nil

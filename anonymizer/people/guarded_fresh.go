@@ -1,6 +1,9 @@
 package people
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Freshness tells how far the publication of a table is behind its rows. It is for the
 // operator: that one more row waits would tell a reader of it.
@@ -17,9 +20,9 @@ type Freshness struct {
 // Freshness counts. It takes time for each row that has changed since the last Publish.
 func (g *Guarded) Freshness(table int) Freshness {
 	g.recount(table)
-	f := g.tallies[table+1].counted
+	f := g.counts[table+1].sum
 	f.Ghosts = g.shown.of(table).departed
-	f.Untold = f.Ghosts - g.shown.of(table).discounted
+	f.Untold = f.Ghosts - int(math.Round(g.shown.of(table).tally.LeftOut()))
 	f.Rows += f.Ghosts
 	return f
 }
@@ -36,10 +39,10 @@ func (g *Guarded) OldestWaiting(table int) time.Time {
 // Least is the least number of persons that are tried as a batch.
 func (g *Guarded) Least() int { return g.options.Least }
 
-// tally counts the rows of a table by what they are.
-type tally struct {
-	counted Freshness
-	as      []standing // by slot: what a row was counted as
+// counted are the rows of a table, by what they are.
+type counted struct {
+	sum Freshness
+	as  []standing // by slot: what a row was counted as
 }
 
 // standing is what a row is, as far as it counts.
@@ -56,13 +59,13 @@ const (
 
 // count counts a row anew, as what it is now.
 func (g *Guarded) count(at place, as standing) {
-	t := &g.tallies[at.table+1]
+	t := &g.counts[at.table+1]
 	for int(at.slot) >= len(t.as) {
 		t.as = append(t.as, countsNot)
 	}
-	t.counted.add(t.as[at.slot], -1)
+	t.sum.add(t.as[at.slot], -1)
 	t.as[at.slot] = as
-	t.counted.add(as, 1)
+	t.sum.add(as, 1)
 }
 
 func (f *Freshness) add(as standing, n int) {

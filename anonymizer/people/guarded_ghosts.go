@@ -110,12 +110,14 @@ func (p *publishing) belongsTo(table int, r *shownRow) uint64 {
 // is published twice.
 func (p *publishing) vanishPart(of *part) {
 	changes, shown, t := p.changes.of(of.table), p.shown.of(of.table), p.relation(of.table)
+	var ghosts []uint64
 	for _, cell := range of.cells {
 		for _, at := range cell.rows {
 			r := &shown.rows[at]
 			changes.Gone, changes.GoneOf = append(changes.Gone, r.id), append(changes.GoneOf, p.belongsTo(of.table, r))
-			shown.forget(at)
-			if r.slot != none {
+			if shown.forget(at); r.slot == none {
+				ghosts = append(ghosts, r.person())
+			} else {
 				shown.bySlot[r.slot] = none
 				t.state[r.slot] = refused
 				p.touch(of.table, r.slot)
@@ -130,40 +132,20 @@ func (p *publishing) vanishPart(of *part) {
 		}
 	}
 	shown.departed -= of.ghosts
-	p.shown.discount(of, 0, 0)
+	shown.tally.Vanish(of.tallied, of.rows, ghosts)
+	shown.tally.Remove(of.tallied)
 	of.rows, of.ghosts = 0, 0
 	delete(p.shown.dirty, of)
 }
 
-// updateWeights has the published weight of a part leave out its ghosts, if those that it does
-// not leave out yet are k persons' or more, or if as many of those that it does have come back.
+// updateWeights has weights follow what has changed.
 func (p *publishing) updateWeights() {
-	for _, of := range p.dirtyParts() {
-		before := *of
-		p.discount(of)
-		// A store keeps a weight as it is published, and what it leaves out.
-		share := of.share()
-		if float32(share) != float32(of.told) || of.untold && of.told != 1 || of.discounted != before.discounted || of.discountedPersons != before.discountedPersons {
-			of.told, of.untold = share, false
-			changes := p.changes.of(of.table)
-			changes.Weights = append(changes.Weights, of.weight())
+	for table := Root; table < len(p.tables); table++ {
+		told, changes := p.shown.of(table).tally.Settle(), p.changes.of(table)
+		for _, item := range told.Items {
+			changes.Weights = append(changes.Weights, item.Of.weight())
 		}
+		changes.weigh(told.Groups)
 	}
 	clear(p.shown.dirty)
-}
-
-func (p *publishing) discount(of *part) {
-	if of.ghosts < of.discountedPersons+p.k && of.discountedPersons < p.k {
-		return // persons have a row each at least
-	}
-	persons := p.shown.ghostPersons(of)
-	gone := persons >= of.discountedPersons+p.k
-	back := of.discountedPersons >= persons+p.k || of.ghosts == 0
-	if gone || back {
-		rows := of.ghosts
-		if persons < p.k {
-			rows, persons = 0, 0
-		}
-		p.shown.discount(of, rows, persons)
-	}
 }

@@ -80,7 +80,9 @@ func (w *guardedWorld) figures() map[string]int {
 			}
 		}
 	}
-	figures["weights"] = len(w.weights)
+	for _, weights := range w.weights {
+		figures["weights"] += len(weights)
+	}
 	return figures
 }
 

@@ -98,7 +98,7 @@ func (p *publishing) publishPool(table int) error {
 func (p *publishing) publishPooled(table int, slots, rows []int32, subjects []uint32) {
 	t := &p.tables[table]
 	slices.Sort(rows)
-	cell := newPooled(table, p.shown.takeCell())
+	cell := p.shown.newPooled(table, p.shown.takeCell())
 	published := PublishedCell{ID: cell.id, Pooled: true, Values: t.generalize(slots, rows)}
 	numbers := make(map[uint32]int32)
 	for _, i := range rows {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
 // StoredRow is a published row as a store keeps it: what PublishedCell and PublishedRow say of
@@ -27,13 +28,14 @@ type StoredRow struct {
 	Vanished bool
 }
 
-// Restoring fills a guarded release with what a store holds: published rows and records
-// in any order, then the weights, then the end. What is restored is not published anew. After
+// Restoring fills a guarded release with what a store holds: published rows, records and weights
+// in any order, then the end. What is restored is not published anew. After
 // an error the release must not be used.
 type Restoring struct {
 	of      *Guarded
 	rows    [][]StoredRow // by table, the root's first
 	places  []map[incremental.RecordID]Place
+	weights [][]Weight // likewise
 	waiting []waiting
 	cells   map[int64]*shownCell
 	members map[uint64]int32 // of root pseudonyms
@@ -49,7 +51,7 @@ func (g *Guarded) Restore(nextCell int64) (*Restoring, error) {
 		}
 		r.places = append(r.places, make(map[incremental.RecordID]Place))
 	}
-	r.rows = make([][]StoredRow, len(r.places))
+	r.rows, r.weights = make([][]StoredRow, len(r.places)), make([][]Weight, len(r.places))
 	g.begun, g.shown.nextCell = true, max(g.shown.nextCell, nextCell)
 	return r, nil
 }
@@ -57,6 +59,11 @@ func (g *Guarded) Restore(nextCell int64) (*Restoring, error) {
 // Row takes over a published row.
 func (r *Restoring) Row(table int, row StoredRow) {
 	r.rows[table+1] = append(r.rows[table+1], row)
+}
+
+// Weight takes over a weight.
+func (r *Restoring) Weight(table int, w Weight) {
+	r.weights[table+1] = append(r.weights[table+1], w)
 }
 
 // Record takes over a row of the source, with its Place. The errors are those of Insert.
@@ -89,7 +96,7 @@ func (r *Restoring) Record(table int, row Row, at Place) error {
 
 // End puts everything together. Rows that have come to belong to a published person without the
 // store's being told of it wait from now on. It returns what does not fit.
-func (r *Restoring) End(weights []Weight, now time.Time) error {
+func (r *Restoring) End(now time.Time) error {
 	g := r.of
 	for table := Root; table < len(g.tables); table++ {
 		slices.SortFunc(r.rows[table+1], func(a, b StoredRow) int {
@@ -99,15 +106,7 @@ func (r *Restoring) End(weights []Weight, now time.Time) error {
 			return fmt.Errorf("restoring published rows of table %s: %w", g.relation(table).name, err)
 		}
 	}
-	for _, w := range weights {
-		for _, id := range w.Cells {
-			if cell := r.cells[id]; cell != nil {
-				of := cell.part
-				of.told, of.untold = w.Share, false
-				g.shown.discount(of, w.Ghosts, w.Persons)
-			}
-		}
-	}
+	r.weigh()
 	slices.SortFunc(r.waiting, func(a, b waiting) int { return a.since.Compare(b.since) })
 	for _, w := range r.waiting {
 		if w.table == Root {
@@ -133,6 +132,23 @@ func (r *Restoring) End(weights []Weight, now time.Time) error {
 	r.admit(now)
 	g.countAll()
 	return nil
+}
+
+// weigh gives the parts of the release their weights.
+func (r *Restoring) weigh() {
+	for table, weights := range r.weights {
+		of, groups := r.of.shown.tables[table].tally, make(map[int64]tally.Weight)
+		for _, w := range weights {
+			for _, id := range w.Cells {
+				if cell := r.cells[id]; id <= 0 {
+					groups[id] = w.tallied()
+				} else if cell != nil && cell.part.tallied != nil {
+					of.LoadItem(cell.part.tallied, w.tallied())
+				}
+			}
+		}
+		of.Load(groups)
+	}
 }
 
 // dismiss has a row wait no more whose person has gone since the store was told of it, as its table was
@@ -244,14 +260,14 @@ func (r *Restoring) cell(table int, row *StoredRow) (*shownCell, error) {
 	case table == Root:
 		_, cell = shown.addClass(row.Class)
 	case row.Pooled:
-		cell = newPooled(table, row.Cell)
+		cell = shown.newPooled(table, row.Cell)
 	case class == nil:
 		return nil, fmt.Errorf("class %d of row %d is not there", row.Class, row.ID)
 	case row.Vanished:
 		cell = &shownCell{id: row.Cell, class: class, part: &part{table: table, class: class}, vanished: true}
 		class.past = append(class.past, cell)
 	default:
-		cell = class.frame(row.Window).newCell(table, row.Cell)
+		cell = shown.newCell(class.frame(row.Window), table, row.Cell)
 	}
 	r.cells[row.Cell] = cell
 	return cell, nil
@@ -307,6 +323,7 @@ func (r *Restoring) haunt(table int, at int32, key Key) {
 	shown := r.of.shown.of(table)
 	row := &shown.rows[at]
 	row.cell.part.ghosts++
+	shown.tally.Leave(row.cell.part.tallied, row.person())
 	r.of.shown.dirty[row.cell.part] = struct{}{} // it may have become one after the last Publish
 	shown.departed++
 	shown.ids[row.id] = at

@@ -153,7 +153,7 @@ func (p *publishing) reject(at place) {
 // publishCell publishes rows of a unit; its members are places in the class.
 func (p *publishing) publishCell(f *timeframe, u *unit, table int, places, members []int32, shown [][]int32) {
 	t, of := &p.tables[table], &u.tables[table]
-	cell := f.newCell(table, p.shown.takeCell())
+	cell := p.shown.newCell(f, table, p.shown.takeCell())
 	published := PublishedCell{ID: cell.id, Class: f.class.id, Window: f.window, Values: t.generalize(of.rows, places)}
 	for _, at := range places {
 		slot, member := of.rows[at], members[of.person[at]]
@@ -169,7 +169,6 @@ func (p *publishing) publishCell(f *timeframe, u *unit, table int, places, membe
 	}
 	changes := p.changes.of(table)
 	changes.Cells = append(changes.Cells, published)
-	p.shown.dirty[cell.part] = struct{}{} // its weight is of more rows
 }
 
 // leftOver is about rows below published ones that are in no cell. They have been tried: if

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
 // shown is all that is published of a guarded release.
@@ -28,8 +29,7 @@ type shownRows struct {
 	keys   map[int32]Key                  // of these
 	// departed is how many rows stand for nobody.
 	departed int
-	// discounted is how many rows weights leave out.
-	discounted int
+	tally    *tally.Tally[*part] // what weights tell of them
 }
 
 // shownRow is a published row.
@@ -62,12 +62,7 @@ type part struct {
 	frame        *timeframe  // nil for pooled rows and for the root's
 	cells        []*shownCell
 	rows, ghosts int
-	// discounted is how many ghosts the published weight leaves out, and
-	// discountedPersons how many persons' they are.
-	discounted, discountedPersons int
-	told                          float64 // the published weight
-	// untold says that a cell has come since then, whose rows do not have it.
-	untold bool
+	tallied      *tally.Item[*part] // nil where only values count
 }
 
 // shownClass is a published class of persons.
@@ -99,7 +94,7 @@ func newShown(s *source, valued bool) shown {
 		}
 		all.tables = append(all.tables, shownRows{
 			ids: make(map[incremental.RecordID]int32), codes: compact.NewSlab[uint32](columns),
-			ghosts: make(map[Key]int32), keys: make(map[int32]Key),
+			ghosts: make(map[Key]int32), keys: make(map[int32]Key), tally: tally.New[*part](s.k, tally.Options{SeveralRows: table != Root}),
 		})
 	}
 	return all
@@ -111,7 +106,8 @@ func (s *shown) newClass() (*shownClass, *shownCell) { return s.addClass(s.takeC
 
 func (s *shown) addClass(id int64) (*shownClass, *shownCell) {
 	class := &shownClass{id: id, frames: make(map[int32]*timeframe)}
-	class.root = &part{table: Root, class: class, told: 1}
+	class.root = &part{table: Root, class: class}
+	class.root.tallied = s.of(Root).tally.Add(id, 0, class.root)
 	cell := &shownCell{id: id, class: class, part: class.root}
 	class.root.cells = []*shownCell{cell}
 	s.classes[id] = class
@@ -147,20 +143,23 @@ func (f *timeframe) clearAliases() {
 }
 
 // newCell adds an empty cell to a window.
-func (f *timeframe) newCell(table int, id int64) *shownCell {
+func (s *shown) newCell(f *timeframe, table int, id int64) *shownCell {
 	of := f.parts[table]
 	if of == nil {
-		of = &part{table: table, class: f.class, frame: f, told: 1}
+		of = &part{table: table, class: f.class, frame: f}
+		of.tallied = s.of(table).tally.Add(id, 0, of)
 		f.parts[table] = of
 	}
 	cell := &shownCell{id: id, class: f.class, frame: f, part: of}
-	of.cells, of.untold = append(of.cells, cell), true
+	of.cells = append(of.cells, cell)
 	return cell
 }
 
-// newPooled makes an empty cell of the pool.
-func newPooled(table int, id int64) *shownCell {
-	of := &part{table: table, told: 1}
+// newPooled makes an empty cell of the pool, of whose rows nobody knows whose they are among those of
+// others.
+func (s *shown) newPooled(table int, id int64) *shownCell {
+	of := &part{table: table}
+	of.tallied = s.of(table).tally.AddAlone(id, 0, of)
 	cell := &shownCell{id: id, part: of}
 	of.cells = []*shownCell{cell}
 	return cell
@@ -180,7 +179,10 @@ func (s *shown) add(r shownRow, codes []uint32) int32 {
 	}
 	copy(t.codes.Row(at), codes)
 	r.cell.rows = append(r.cell.rows, at)
-	r.cell.part.rows++
+	if of := r.cell.part; of.tallied != nil {
+		of.rows++
+		t.tally.Grow(of.tallied, 1)
+	}
 	if r.slot != none {
 		t.bySlot[r.slot] = at
 	}
@@ -195,6 +197,7 @@ func (s *shown) depart(table int, at int32, key Key) (other int32) {
 	r.slot = none
 	t.ids[r.id] = at
 	r.cell.part.ghosts++
+	t.tally.Leave(r.cell.part.tallied, r.person())
 	t.departed++
 	s.dirty[r.cell.part] = struct{}{}
 	other = none
@@ -227,6 +230,7 @@ func (s *shown) comeBack(table int, at, slot int32) {
 	r.slot, r.stale = slot, true
 	t.bySlot[slot] = at
 	r.cell.part.ghosts--
+	t.tally.Return(r.cell.part.tallied, r.person())
 	t.departed--
 	s.dirty[r.cell.part] = struct{}{}
 }
@@ -243,27 +247,14 @@ func (s *shown) drop(cell *shownCell) {
 	}
 }
 
-// ghostPersons counts the persons of the ghosts of a part.
-func (s *shown) ghostPersons(p *part) int {
-	seen := make(map[int32]struct{})
-	for _, cell := range p.cells {
-		for _, at := range cell.rows {
-			if r := &s.of(p.table).rows[at]; r.slot == none {
-				seen[r.member] = struct{}{}
-			}
-		}
+// person tells the persons of published rows apart: of a table's cells with keys all, of a pooled cell its own.
+func (r *shownRow) person() uint64 {
+	const most = 24 // bits for the members of a class
+	if r.cell.class == nil {
+		return uint64(r.member)
 	}
-	return len(seen)
+	return uint64(r.cell.class.id)<<most | uint64(r.member)
 }
-
-// share is the share of the rows of a part that stand for somebody, as far as readers may know.
-// discount has the weight of a part leave rows out, of at least as many persons as told.
-func (s *shown) discount(of *part, rows, persons int) {
-	s.of(of.table).discounted += rows - of.discounted
-	of.discounted, of.discountedPersons = rows, persons
-}
-
-func (p *part) share() float64 { return float64(p.rows-p.discounted) / float64(p.rows) }
 
 // sortByID sorts slots by the IDs of their rows.
 func (t *relation) sortByID(slots []int32) {

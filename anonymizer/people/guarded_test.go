@@ -3,6 +3,7 @@ package people_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -38,7 +40,7 @@ type guardedWorld struct {
 	came    int
 	places  []map[incremental.RecordID]people.Place
 	keys    []map[incremental.RecordID]people.Key // of ghosts, as a store has them
-	weights map[int64]people.Weight               // by the first cell
+	weights []map[int64]people.Weight             // by table and first cell
 }
 
 // guardedRun is a release with the random numbers that it draws.
@@ -75,7 +77,7 @@ var guardedStart = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 
 func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int32, alpha float64, l int) *guardedWorld {
 	t.Helper()
-	w := &guardedWorld{world: newWorld(t, seed, 3, knows, windows, alpha), now: guardedStart, l: l, weights: map[int64]people.Weight{}}
+	w := &guardedWorld{world: newWorld(t, seed, 3, knows, windows, alpha), now: guardedStart, l: l}
 	if l > 0 {
 		w.constraints = append(w.constraints, privacy.DistinctDiversity{L: l})
 	}
@@ -93,6 +95,7 @@ func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int3
 		w.fresh = append(w.fresh, map[incremental.RecordID]bool{})
 		w.places = append(w.places, map[incremental.RecordID]people.Place{})
 		w.keys = append(w.keys, map[incremental.RecordID]people.Key{})
+		w.weights = append(w.weights, map[int64]people.Weight{})
 	}
 	w.left = make([][]people.Row, len(w.attributes))
 	w.pin()
@@ -300,6 +303,7 @@ func (w *guardedWorld) publish() {
 	}
 	for table, c := range all {
 		w.keep(table, c)
+		w.checkSum(table, true)
 	}
 }
 
@@ -470,8 +474,12 @@ func (w *guardedWorld) keep(table int, c people.GuardedTable) {
 		w.places[table][id] = w.live.Place(table-1, id)
 	}
 	for _, weight := range c.Weights {
-		w.checkWeight(table, weight)
-		w.weights[weight.Cells[0]] = weight
+		if weight.Cells[0] > 0 {
+			w.checkWeight(table, weight)
+		}
+		if w.weights[table][weight.Cells[0]] = weight; weight.Cells[0] < 0 && weight.Ghosts == 0 {
+			delete(w.weights[table], weight.Cells[0])
+		}
 	}
 	for id, r := range w.source[table] {
 		place := w.live.Place(table-1, id)
@@ -513,7 +521,7 @@ func (w *guardedWorld) checkWeight(table int, now people.Weight) {
 			}
 		}
 	}
-	before := w.weights[now.Cells[0]]
+	before := w.weights[table][now.Cells[0]]
 	switch {
 	case now.Share != float64(rows-now.Ghosts)/float64(rows):
 		w.t.Fatalf("table %d: %+v is said of %d rows", table, now, rows)
@@ -525,22 +533,44 @@ func (w *guardedWorld) checkWeight(table int, now people.Weight) {
 	}
 }
 
-// checkUntold compares how wrong counts are said to be with the ghosts and what weights leave out.
-func (w *guardedWorld) checkUntold(table int) {
-	untold, counted := 0, make(map[int64]bool)
+// checkSum compares the sum of a table's weights with the rows that stand for somebody, and with how wrong
+// it is said to be. Once what has changed is published, it is wrong by the rows of less than k persons, but
+// in the pool.
+func (w *guardedWorld) checkSum(table int, published bool) {
+	share := make(map[int64]float64)
+	for _, weight := range w.weights[table] {
+		for _, cell := range weight.Cells {
+			share[cell] = weight.Share
+		}
+	}
+	whole, known := share[0]
+	if !known {
+		whole = 1
+	}
+	weighed, pooled, of, there := 0.0, 0, make(map[*shownRow]int), 0
 	for _, r := range w.seen[table] {
-		if !r.exists {
-			untold++
+		own, known := share[r.cell]
+		if !known {
+			own = 1
 		}
-		counted[r.cell] = true
-	}
-	for _, weight := range w.weights {
-		if slices.ContainsFunc(weight.Cells, func(cell int64) bool { return counted[cell] }) {
-			untold -= weight.Ghosts
+		weighed += lineage.Rated(own, whole)
+		of[r.person]++
+		switch {
+		case r.exists:
+			there++
+		case r.pooled:
+			pooled++
 		}
 	}
-	if f := w.live.Freshness(table - 1); f.Untold != untold {
-		w.t.Fatalf("table %d: %+v, but %d ghosts are untold", table, f, untold)
+	most := 0
+	for _, rows := range of {
+		most = max(most, rows)
+	}
+	if off := math.Abs(weighed - float64(there)); published && off > float64((w.k-1)*most+pooled)+0.01 {
+		w.t.Fatalf("table %d: weights add up to %.2f, and %d rows stand for somebody", table, weighed, there)
+	}
+	if f := w.live.Freshness(table - 1); math.Abs(float64(f.Untold)-(weighed-float64(there))) > 0.51 {
+		w.t.Fatalf("table %d: %+v, but weights add up to %.2f for %d rows", table, f, weighed, there)
 	}
 }
 
@@ -556,7 +586,7 @@ func (w *guardedWorld) restart() {
 		if a, b := w.live.Freshness(table-1), w.twin.Freshness(table-1); a != b {
 			w.t.Fatalf("table %d: %+v after a restart, %+v without", table, a, b)
 		}
-		w.checkUntold(table)
+		w.checkSum(table, false)
 	}
 }
 
@@ -582,9 +612,10 @@ func (w *guardedWorld) restore(g *people.Guarded) {
 	for _, pin := range w.pins {
 		w.must(restoring.Record(pin.table-1, pin.row, people.Place{}))
 	}
-	var weights []people.Weight
-	for _, weight := range w.weights {
-		weights = append(weights, weight)
+	for table, weights := range w.weights {
+		for _, weight := range weights {
+			restoring.Weight(table-1, weight)
+		}
 	}
-	w.must(restoring.End(weights, w.now))
+	w.must(restoring.End(w.now))
 }

@@ -45,10 +45,11 @@ type Options struct {
 type Tally[T any] struct {
 	k       int
 	options Options
-	span    int64 // items in a group; 0: there are no groups
+	span    int64 // items in a group, those whose numbers give the same, divided by it; 0: there are no groups
 	groups  map[int64]*group[T]
 	dirty   map[*group[T]]struct{}
 	loose   map[*Item[T]]struct{} // dirty ones without a group
+	fewer   bool                  // items have been removed
 	whole   whole
 	sum     sum
 	alone   int // rows that those items leave out of which nothing else tells
@@ -79,13 +80,10 @@ func New[T any](k int, o Options) *Tally[T] {
 		groups: make(map[int64]*group[T]), dirty: make(map[*group[T]]struct{}), loose: make(map[*Item[T]]struct{}),
 	}
 	if o.Crowd > 0 {
-		t.span = Span(o.Crowd)
+		t.span = max(4, persons/int64(o.Crowd))
 	}
 	return t
 }
-
-// Span is how many items a group has, at most: those whose numbers give the same, divided by it.
-func Span(crowd int) int64 { return max(4, persons/int64(crowd)) }
 
 // Add takes a new item, all of whose rows stand for somebody, and whose number is none that an item has.
 func (t *Tally[T]) Add(number int64, rows int, of T) *Item[T] {
@@ -160,6 +158,7 @@ func (t *Tally[T]) Remove(item *Item[T]) {
 	item.rows = 0
 	t.count(item)
 	delete(t.loose, item)
+	t.fewer = true
 	if g := item.group; g != nil {
 		at := slices.Index(g.items, item)
 		g.items = slices.Delete(g.items, at, at+1)
@@ -182,22 +181,27 @@ func (t *Tally[T]) Load(weights map[int64]Weight) {
 		t.share = w.Share
 	}
 	t.whole.load(weights)
+	for item := range t.loose {
+		t.count(item)
+	}
 	for number, g := range t.groups {
 		g.told, g.stored = weights[number].Told, weights[number].Told
+		for _, item := range g.items {
+			t.count(item)
+		}
 	}
 }
 
-// LoadItem takes what a store has of an item, after those of its rows have left that stand for nobody.
+// LoadItem takes what a store has of an item.
 func (t *Tally[T]) LoadItem(item *Item[T], w Weight) {
 	item.weight, item.grown = w.Share, false
 	item.told, item.stored = w.Told, w.Told
-	t.count(item)
 }
 
 // Settle brings what is told up to date with what has changed.
 func (t *Tally[T]) Settle() Changes[T] {
 	changes := Changes[T]{Groups: map[int64]Weight{}}
-	if len(t.dirty)+len(t.loose) == 0 {
+	if len(t.dirty)+len(t.loose) == 0 && !t.fewer {
 		return changes
 	}
 	for _, g := range slices.SortedFunc(maps.Keys(t.dirty), func(a, b *group[T]) int { return cmp.Compare(b.number, a.number) }) {
@@ -209,8 +213,16 @@ func (t *Tally[T]) Settle() Changes[T] {
 	}
 	clear(t.dirty)
 	clear(t.loose)
+	t.fewer = false
 	t.settleWhole(&changes)
 	return changes
+}
+
+// Note is what a store has to keep of what has changed, if nothing is to be told yet.
+func (t *Tally[T]) Note() map[int64]Weight {
+	kept := make(map[int64]Weight)
+	t.whole.keep(kept)
+	return kept
 }
 
 func (t *Tally[T]) settleGroup(g *group[T], changes *Changes[T]) {
