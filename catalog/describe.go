@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -80,13 +81,17 @@ func (p Publication) Describe() Description {
 }
 
 // offBy is Description.OffBy: what is told of a table's ghosts moves by as many persons as the smallest class has
-// (anonymizer/lineage DESIGN, "Counts"). Where a person can have several rows, only classes tell.
+// (anonymizer/lineage DESIGN, "Counts"). Where a person can have several rows, nothing bounds how many these are.
 func (p Publication) offBy() int {
 	switch {
 	case p.Policy.Updates.Mode != Guarded:
 		return 0
-	case p.Policy.Subject != "" || p.Membership != nil:
+	case p.Policy.Subject != "":
 		return Unbounded
+	case p.Membership != nil && p.Membership.Table != people.Root:
+		return Unbounded
+	case p.Membership != nil:
+		return p.Membership.People.K() - 1
 	}
 	schema, err := p.NewSchema()
 	if err != nil {

@@ -66,6 +66,7 @@ func (t *table) checkLineage() error {
 			"SELECT 'class ' || kproxy_class || ' has ' || count(*) FROM (SELECT DISTINCT l.kproxy_class, %s FROM %s l) g"+
 				" WHERE kproxy_class IS NOT NULL GROUP BY kproxy_class HAVING count(*) > 1", grouped(t.relations.parts[0].columns, "l"), t.relations.release)},
 		{"weights tell of no more ghosts than there are or have come back", of.weightsQuery()},
+		{"weights that tell of more than their class's ghosts are those of groups", of.groupsQuery()},
 		{"every weight is that of a class", t.relations.everyWeightQuery()},
 		{"values published as they are are those of the record", of.unequalCopiesQuery()},
 		{"the published relation shows the release as it is", t.relations.sameRowsQuery()},
@@ -92,6 +93,16 @@ func (t *table) checkLineage() error {
 func (g guardedRelease) weightsQuery() string {
 	return fmt.Sprintf("SELECT 'class ' || class || ' of ' || n || ' rows with weight ' || coalesce(weight::text, 'none') || ', ' || ghosts || ' of them ghosts, ' || told || ' left out' FROM (%s) c"+
 		" WHERE (weight > 0 AND weight <= 1 AND weight <= (n - told)::float8 / n + 1e-6 AND told <= ghosts + stale AND (ghosts > 0 OR told = 0)) IS NOT TRUE", g.lives())
+}
+
+// groupsQuery finds weights that are lower than what their classes tell of, but for one number for each group
+// of classes of which something is told. Numbers up to -2^62 are those of persons. The tolerance is the
+// precision of real.
+func (g guardedRelease) groupsQuery() string {
+	return fmt.Sprintf("SELECT 'weights differ by ' || factors || ' numbers from those of their classes, and ' || told || ' groups are told of'"+
+		" FROM (SELECT count(*) FILTER (WHERE factor < 1 - 1e-5 AND (factor - before > 1e-5) IS NOT FALSE) AS factors"+
+		" FROM (SELECT factor, lag(factor) OVER (ORDER BY factor) AS before FROM (SELECT weight * n / nullif(n - told, 0) AS factor FROM (%s) c) f) n) d,"+
+		" (SELECT count(*) AS told FROM %s WHERE kproxy_class < 0 AND kproxy_class > -4611686018427387904 AND kproxy_discounted > 0) t WHERE factors > told", g.lives(), g.relations.weights)
 }
 
 // steps is how many persons the smallest class can have, and so the most of whom weights tell nothing.

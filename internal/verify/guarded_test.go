@@ -94,6 +94,7 @@ func TestHonestLineagePasses(t *testing.T) {
 const (
 	hasRow    = "every published record has a row of its class"
 	weighs    = "weights tell of no more ghosts than there are or have come back"
+	grouped   = "weights that tell of more than their class's ghosts are those of groups"
 	ownNumber = "every row has a number of its own, and a class"
 	fresh     = "the store tells how fresh the release is"
 	sealed    = "every class is sealed as a whole or not at all"
@@ -131,7 +132,9 @@ var lineagePlants = []struct {
 	{"a row without a number", "UPDATE kproxy_store.release_3 SET kproxy_row = NULL WHERE kproxy_row = 105", []string{ownNumber}},
 	{"a row without a class", "UPDATE kproxy_store.release_3 SET kproxy_class = NULL WHERE kproxy_row = 105", []string{twoOver, threeOver, diverse, threeAll, ownNumber, fresh}},
 	{"an expired record in a class", "UPDATE kproxy_store.records_3 SET kproxy_expired = true WHERE id = 24", []string{"no withheld record is published"}},
-	{"a weight too low", weight + "(1, 0.6, 0, 0)", []string{weighs}},
+	{"a weight too low", weight + "(1, 0.6, 0, 0)", []string{grouped}},
+	{"a weight of a group", weight + "(1, 0.6, 0, 0), (-1, 0, 3, 3)", nil},
+	{"two weights of a group", weight + "(1, 0.6, 0, 0), (2, 0.7, 0, 0), (-1, 0, 3, 3), (-9223372036854775808, 0, 1, 0)", []string{grouped}},
 	{"a weight too high", weight + "(1, 0.9, 2, 1)", []string{weighs}},
 	{"a weight that tells of all", weight + "(1, 4 / 6.0, 2, 1)", nil},
 	{"a weight that tells of more", weight + "(1, 0.5, 3, 2)", []string{weighs}},
