@@ -140,7 +140,7 @@ var lineagePlants = []struct {
 	{"a weight that tells of more", weight + "(1, 0.5, 3, 2)", []string{weighs}},
 	{"a weight of nobody's leaving", weight + "(4, 5 / 6.0, 1, 1)", []string{weighs}},
 	{"a weight above 1", weight + "(4, 1.5, 0, 0)", []string{weighs}},
-	{"no weight", weight + "(4, 0, 0, 0); DELETE FROM kproxy_store.records_3 WHERE kproxy_class = 4; UPDATE kproxy_store.generation SET ghosts = 11", []string{weighs}},
+	{"no weight", weight + "(4, 0, 0, 0); DELETE FROM kproxy_store.records_3 WHERE kproxy_class = 4; UPDATE kproxy_store.generation SET ghosts = 11", []string{weighs, grouped}},
 	{"not a number", weight + "(4, 'NaN', 0, 0)", []string{weighs}},
 	{"a weight of nothing", weight + "(9, 0.5, 3, 3)", []string{"every weight is that of a class"}},
 	{"the weight of the table", weight + "(0, 0.9, 3, 3)", nil},

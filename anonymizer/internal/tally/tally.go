@@ -297,8 +297,8 @@ func (t *Tally[T]) wholeFactor() float64 {
 	switch {
 	case math.Abs(left-out) < 1e-9*max(1, rows): // sums are rounded
 		return 1
-	case left > out && left < rows:
-		return (rows - left) / t.sum.weighted
+	case left > out && t.sum.weighted > 1: // one row is counted at least, so that no weight is 0
+		return max(1, rows-left) / t.sum.weighted
 	case left < out:
 		return 2 - left/out
 	}
