@@ -42,7 +42,7 @@ const (
 )
 
 // passes is how often all records are compared with others.
-var passes = map[anonymizer.Effort]int{anonymizer.Good: 3, anonymizer.Best: 15}
+var passes = map[anonymizer.Effort]int{anonymizer.Good: 3, anonymizer.Best: 12}
 
 // improve is the search over the classes of a division.
 func (d *division) improve(ctx context.Context, classes []anonymizer.EquivalenceClass) []anonymizer.EquivalenceClass {
