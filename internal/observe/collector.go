@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -48,6 +49,9 @@ var asked = []Metric{
 	{Name: "kproxy_guarantees_audit_passed", Type: "gauge", Help: "Whether the last check of the guarantees passed (1). If it did not, nothing is served."},
 	{Name: "kproxy_guarantees_audit_timestamp_seconds", Type: "gauge", Help: "Time of the last check of the guarantees, in Unix time."},
 	{Name: "kproxy_guarantees_audit_failures_total", Type: "counter", Help: "Failed checks of the guarantees."},
+
+	{Name: "kproxy_certificate_expiry_timestamp_seconds", Type: "gauge", Help: "Time until which a certificate is valid that the process has read, in Unix time, by what it is for and whom.", Labels: []string{"use", "subject"}},
+	{Name: "kproxy_certificate_warning_timestamp_seconds", Type: "gauge", Help: "Time from which on it needs the operator: 14 days, or a fifth of its lifetime, before.", Labels: []string{"use", "subject"}},
 
 	{Name: "kproxy_audit_log_records_total", Type: "counter", Help: "Records that were written to the audit log."},
 	{Name: "kproxy_audit_log_dropped_total", Type: "counter", Help: "Records that were lost and are not in the audit log."},
@@ -114,6 +118,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	s := c.state()
 	collectClients(s, put)
 	collectServers(s, put)
+	collectCertificates(s.Certificates, put)
 	if c.audit != nil {
 		collectAuditLog(c.audit.Stats(), put)
 	}
@@ -167,6 +172,22 @@ func collectServers(s State, put sender) {
 		if h.LagBytes >= 0 {
 			put("upstream_lag_bytes", segments(h.LagBytes), h.Address)
 		}
+	}
+}
+
+// collectCertificates sends the first to end of those with the same use and subject.
+func collectCertificates(all []Certificate, put sender) {
+	type key struct{ use, subject string }
+	first := make(map[key]Certificate)
+	for _, c := range all {
+		k := key{c.Use, strings.ToValidUTF8(c.Subject, "\uFFFD")}
+		if before, known := first[k]; !known || c.Until.Before(before.Until) {
+			first[k] = c
+		}
+	}
+	for k, c := range first {
+		put("certificate_expiry_timestamp_seconds", float64(c.Until.Unix()), k.use, k.subject)
+		put("certificate_warning_timestamp_seconds", float64(c.Warns.Unix()), k.use, k.subject)
 	}
 }
 

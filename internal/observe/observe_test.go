@@ -38,6 +38,11 @@ func busy() State {
 			Name: "public.patients", State: "published", Generation: 3, Records: 31337, Waiting: 17, Loss: 0.25, Drift: 1,
 			OldestWaiting: time.Now().Add(-time.Minute), Proof: &Proof{Generation: 3, At: time.Unix(1e9, 0), Passed: true, Smallest: 5},
 		}},
+		Certificates: []Certificate{
+			{Use: "server", Subject: "CN=db.example", Warns: time.Unix(2e9-3600, 0), Until: time.Unix(2e9, 0)},
+			{Use: "database_authority", Subject: "CN=root", Warns: time.Unix(3e9-3600, 0), Until: time.Unix(3e9, 0)},
+			{Use: "database_authority", Subject: "CN=root", Warns: time.Unix(2.5e9-3600, 0), Until: time.Unix(2.5e9, 0)},
+		},
 		ProofInterval: time.Hour,
 	}
 }
@@ -117,6 +122,9 @@ func TestMetricsHaveTheirValues(t *testing.T) {
 		`kproxy_statement_rows_total 3`, `kproxy_statement_texts_total{cache="miss"} 1`, `kproxy_pool_connections{state="busy"} 1`,
 		`kproxy_upstream_lag_bytes{server="db2:5432"} 5.0331648e+07`, `kproxy_replication_retained_bytes 8.388608e+07`,
 		`kproxy_replication_lag_seconds 2`, `kproxy_table_waiting{table="public.patients"} 17`,
+		`kproxy_certificate_expiry_timestamp_seconds{subject="CN=db.example",use="server"} 2e+09`,
+		`kproxy_certificate_expiry_timestamp_seconds{subject="CN=root",use="database_authority"} 2.5e+09`,
+		`kproxy_certificate_warning_timestamp_seconds{subject="CN=db.example",use="server"} 1.9999964e+09`,
 		`kproxy_table_smallest_class{table="public.patients"} 5`, `kproxy_build_info{goversion="go`,
 	} {
 		if !strings.Contains(text, want) {

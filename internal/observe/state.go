@@ -17,6 +17,8 @@ type State struct {
 	// Replication is nil before replication has begun.
 	Replication *Replication
 	Tables      []Table // in the configuration's order
+	// Certificates are those in use.
+	Certificates []Certificate
 	// ProofInterval is how often releases are proved, or as often as that can be done where
 	// proofs take long; 0 where nobody proves them regularly.
 	ProofInterval time.Duration
@@ -59,6 +61,12 @@ type Table struct {
 	Waiting, Stale, Expired, Ghosts, Untold, Returned int
 	OldestWaiting, OldestStale                        time.Time // zero = none
 	Loss, Drift                                       float64   // 0 = never measured
+}
+
+// Certificate is one in use. Use and Subject tell it from others.
+type Certificate struct {
+	Use, Subject string
+	Warns, Until time.Time // from when on it should be replaced, and until when it is valid
 }
 
 // Proof is what the verifier has found of a table.

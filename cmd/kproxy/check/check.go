@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -65,6 +66,9 @@ const (
 	codeListenPlain  = "listen-plain"
 	codeSlotPosition = "slot-position"
 	codeConnections  = "connections"
+
+	codeCertificate     = "certificate"
+	codeCertificateKind = "certificate-kind"
 )
 
 // codePublication is a finding about the publication, or about a table in it.
@@ -124,6 +128,7 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		report = append(report, checkReaders(ctx, c, own)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkListen(c)...)
+		report = append(report, checkCertificates(c, time.Now())...)
 		report = append(report, checkConnections(c, server.Connections)...)
 		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
 	}

@@ -8,8 +8,10 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/certificates"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // Report is the result of a check, for the operator.
@@ -25,6 +27,8 @@ type Report struct {
 	Tables      int       `json:"tables"`
 	Publishable int       `json:"publishable"`
 	Findings    []Finding `json:"findings"`
+	// Certificates are those that the configuration names, the first to end first.
+	Certificates []state.Certificate `json:"certificates"`
 }
 
 // Finding is a finding with its line in the configuration.
@@ -122,6 +126,8 @@ var topics = map[string]topic{
 	codeLogin:                  {groupLogin, "upstream.reader"},
 	codeAuthQuery:              {groupLogin, "auth_query"},
 	codeListenPlain:            {groupLogin, "listen"},
+	codeCertificate:            {groupLogin, "tls"},
+	codeCertificateKind:        {groupLogin, "tls.cert_file"},
 }
 
 // Summarize locates findings in the configuration, and sorts them by group, with those that prevent
@@ -129,6 +135,8 @@ var topics = map[string]topic{
 func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) Report {
 	errs := report.Errors()
 	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Tables), Findings: []Finding{}}
+	all, _ := certificates.Read(c) // whose error is a finding
+	e.Certificates = append([]state.Certificate{}, all...)
 	e.Starts = e.OK || Divide(c.Policy, errs).start(c.Policy, before)
 	for _, t := range c.Policy.Tables {
 		if !slices.ContainsFunc(report, func(f inspect.Finding) bool {
@@ -257,10 +265,11 @@ func (e Report) Verdict() string {
 // Errors returns the findings that prevent kproxy from serving.
 func (e Report) Errors() Report {
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool { return f.Severity != inspect.Error })
+	e.Certificates = []state.Certificate{}
 	return e
 }
 
-// String returns the findings by group, each with its position and fix.
+// String returns the findings by group, each with its position and fix, and the certificates.
 func (e Report) String() string {
 	var b strings.Builder
 	group := ""
@@ -286,6 +295,12 @@ func (e Report) String() string {
 		if f.Fix != "" {
 			fmt.Fprintf(&b, "    fix: %s\n", strings.ReplaceAll(f.typed(f.file()), "\n", "\n         "))
 		}
+	}
+	if len(e.Certificates) > 0 {
+		if group != "" {
+			b.WriteByte('\n')
+		}
+		b.WriteString(certificates.Table(e.Certificates))
 	}
 	return b.String()
 }

@@ -77,6 +77,7 @@ type Daemon struct {
 	views        *views.Watcher
 	outOfService unserved
 	alarms       alarms
+	certificates inUse
 	// connections are those that the server of the owner has for everybody.
 	connections int
 }
@@ -195,7 +196,7 @@ func (d *Daemon) answerer() *processes.Answerer {
 	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
 		Count: func() processes.Clients {
-			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Unready: d.unready()}
+			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Unready: d.unready(), Expires: d.certificates.first()}
 			c.Problem, c.Fix = d.unapplied()
 			return c
 		},

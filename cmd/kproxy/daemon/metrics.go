@@ -202,6 +202,7 @@ func (d *Daemon) observedState() observe.State {
 		State: status.State.String(), Applies: status.State == ksync.Streaming,
 		Retained: status.Slot.Retained, Behind: status.Slot.Behind, WALStatus: status.Slot.WALStatus,
 	}
+	s.Certificates = d.certificates.observed()
 	s.ProofInterval = d.metrics.proofs.Interval(c.Verify.Every)
 	conditions := d.conditions()
 	for _, policy := range c.Policy.Tables {

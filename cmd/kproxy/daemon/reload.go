@@ -92,6 +92,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	// Readers first: what is no longer theirs is refused before anything is taken down.
 	afresh := changes.TableCount() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
 	d.effective.Store(next)
+	d.certificates.adopt(d.Logger, next)
 	d.console.Reconfigure(next.Console)
 	d.adopt(found)
 	d.served.names = names

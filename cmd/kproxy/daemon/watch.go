@@ -34,6 +34,7 @@ func (d *Daemon) watch(ctx context.Context) {
 			task(ctx)
 		case <-alarm.C:
 			d.alarms.look(d.Logger, d.config().Replication.Alarm, d.syncer.Status())
+			d.certificates.look(d.Logger, time.Now())
 		case <-look.C:
 			d.beginLook(ctx)
 			d.outOfService.begin(ctx, d.config(), d.syncer.Status().Tables, d.served.broken)

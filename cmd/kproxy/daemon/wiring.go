@@ -55,6 +55,7 @@ func (d *Daemon) prepare() error {
 	if d.proxy, err = proxy.New(toServe); err != nil {
 		return fmt.Errorf("preparing the proxy: %w", err)
 	}
+	d.certificates.adopt(d.Logger, c)
 	d.referrer = &referrer{logger: d.Logger, config: d.config, syncer: d.syncer, proxy: d.proxy, wake: make(chan struct{}, 1)}
 	d.guarantees.note(true)
 	d.metrics.prepared.Store(true)

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/settings"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
 )
 
@@ -77,6 +78,9 @@ type Clients struct {
 	Fix     string `json:"fix,omitempty"`
 	// Unready says why a new session would not be served. It is empty where it would.
 	Unready string `json:"unready,omitempty"`
+	// Expires is the certificate that ends first of those that the process has read; nil where there
+	// are none.
+	Expires *state.Certificate `json:"expires,omitempty"`
 }
 
 // serverName is the application_name of the connection on which a process listens, and

@@ -32,6 +32,8 @@ type Status struct {
 	// have not.
 	Clients []processes.Clients `json:"clients"`
 	Silent  int                 `json:"silent"`
+	// Certificates are those that the configuration names, the first to end first.
+	Certificates []state.Certificate `json:"certificates"`
 	// Needs is what waits for the operator. It is empty if all is well.
 	Needs []state.Need `json:"needs"`
 
@@ -111,7 +113,7 @@ func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Conditi
 	}
 	s.readFindings(ctx, c)
 	s.settle(c.Policy, own)
-	s.Needs = s.needs(c.Replication)
+	s.Needs = append(s.needs(c.Replication), s.readCertificates(c, time.Now())...)
 	return s, nil
 }
 

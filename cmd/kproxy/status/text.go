@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/certificates"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/units"
 	"github.com/kproxy/kproxy/proxy"
@@ -37,6 +38,9 @@ func (s Status) WriteText(w io.Writer) error {
 	s.writeExpired(&text)
 	if err := s.writeViews(&text); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
+	}
+	if len(s.Certificates) > 0 {
+		text.WriteString("\n" + certificates.Table(s.Certificates))
 	}
 	for i, n := range s.Needs {
 		if i == 0 {
