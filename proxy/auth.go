@@ -33,10 +33,15 @@ func (a *attempt) authenticate(ctx context.Context, st startup) (access.Identity
 	if d.Method == access.Reject {
 		return access.Identity{}, refusedByRules(q, d)
 	}
-	if d.NeedsCertificate() && a.certificate == nil {
+	if d.NeedsCertificate() && a.certificate == nil { // so do all who come from there
 		return access.Identity{}, newFatal(stateInvalidAuthorization, "connection requires a valid client certificate")
 	}
 	account := a.access.Account(ctx, st.user)
+	if d.Method == access.Certificate {
+		if wrong := d.CheckCertificate(a.certificate, account); wrong != nil {
+			d = d.Refuse(wrong)
+		}
+	}
 	var given proof
 	if d.Method == access.Password {
 		var err error
@@ -73,7 +78,7 @@ func (a *attempt) check(d access.Decision, account access.Account, given proof) 
 		}
 		last = append(last, final)
 	}
-	if d.Method == access.Certificate || d.Certificate == access.VerifyFull {
+	if d.Method == access.Password && d.Certificate == access.VerifyFull {
 		if wrong := d.CheckCertificate(a.certificate, account); wrong != nil {
 			return nil, wrong, nil
 		}
@@ -110,7 +115,9 @@ var errThrottled = newFatal(stateInvalidAuthorization, "too many failed attempts
 
 // request is who the client says it is, and where from.
 func (a *attempt) request(st startup) access.Request {
-	return access.Request{User: st.user, Database: st.database, Transport: a.transport(), Address: clientAddress(a.raw)}
+	return access.Request{
+		User: st.user, Database: st.database, Transport: a.transport(), Address: clientAddress(a.raw), Certified: a.certificate != nil,
+	}
 }
 
 // transport is what the connection comes through, as it is now.
@@ -156,10 +163,8 @@ func failedLogin(q access.Request, d access.Decision, account access.Account, wr
 	case account.Err != nil:
 		// Whoever fails is told this, so that it does not tell who needs no lookup.
 		return &denial{newFatal(stateCannotConnectNow, "users cannot be looked up now"), account.Err.Error()}
-	case d.Refused && d.Number == 0:
-		return &denial{told, "no access rule is for the user"}
 	case d.Refused:
-		return &denial{told, "the access rule rejects the user"}
+		return &denial{told, d.Why}
 	case errors.Is(wrong, errWrongPassword) && !account.HasPassword:
 		return &denial{told, account.Problem}
 	default:

@@ -124,6 +124,7 @@ type Request struct {
 	User, Database string
 	Transport      Transport  // not Any
 	Address        netip.Addr // the zero Addr for Unix sockets
+	Certified      bool       // there is a client certificate whose signature has been verified
 }
 
 // matchesPlace tells whether r matches all of q but the user.
@@ -148,8 +149,8 @@ func plainAddress(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // Decision is what applies to a request.
 type Decision struct {
-	// Rule that applies. Where the login is refused whatever the client proves, it may
-	// be the rule to pretend: Method is Reject only if the client may be told at once.
+	// Rule that applies. Where the login is refused whatever the client proves, it is the
+	// rule to pretend: Method is Reject only if the client may be told at once.
 	Rule
 
 	// Number of the rule in Config.Rules from 1; 0 = none matched.
@@ -157,32 +158,63 @@ type Decision struct {
 
 	// Refused says that no proof helps.
 	Refused bool
+
+	// Why says, for the log, why it is refused.
+	Why string
+
+	pretended Rule
 }
 
-// decide finds the first rule that matches. A refusal that depends on the user must
-// look like a wrong password, else strangers could tell from it whom the rules name.
-// What is pretended is the rule that a user meets whom none names. Where that is none,
-// or a refusal, it is the first by which somebody could log in at the same place; those by
-// password go before those by certificate, for passwords are what is guessed at.
+// Refuse is the decision about a client whose certificate is not the user's, for a reason that
+// the log gets: the login goes on, if others could log in there by password, and fails as a
+// wrong password does.
+func (d Decision) Refuse(why error) Decision {
+	return Decision{Rule: d.pretended, Number: d.Number, Refused: true, Why: why.Error(), pretended: d.pretended}
+}
+
+// decide finds the first rule that matches. A refusal that depends on the user must look
+// like a wrong password, else strangers could tell from it whom the rules name, and how
+// they log in: what is pretended depends on the place and on whether there is a certificate,
+// never on the user.
 func decide(rules []Rule, q Request) Decision {
-	refused := Decision{Refused: true}
+	d := Decision{Refused: true, Why: "no access rule is for the user", pretended: pretended(rules, q)}
+	d.Rule = d.pretended
 	for i, rule := range rules {
+		if !rule.matchesPlace(q) || !rule.matchesUser(q.User) {
+			continue
+		}
+		d.Number = i + 1
+		switch {
+		case rule.Method == Reject:
+			d.Why = "the access rule rejects the user"
+		case rule.NeedsCertificate() && !q.Certified:
+			d.Why = "the access rule asks for a client certificate, and there is none"
+		default:
+			d.Rule, d.Refused, d.Why = rule, false, ""
+		}
+		return d
+	}
+	return d
+}
+
+// pretended is the rule that whoever cannot log in seems to meet: the first at the place that
+// asks for a password, for passwords are what is guessed at; else the first by certificate.
+// Where nobody can log in, it is a refusal.
+func pretended(rules []Rule, q Request) Rule {
+	var other Rule
+	for _, rule := range rules {
 		if !rule.matchesPlace(q) {
 			continue
 		}
-		if refused.Method == Reject || refused.Method == Certificate && rule.Method == Password ||
-			rule.Method != Reject && len(rule.Users) == 0 {
-			refused.Rule = rule
+		if rule.Method == Password && (q.Certified || !rule.NeedsCertificate()) {
+			return rule
 		}
-		if refused.Number == 0 && rule.matchesUser(q.User) {
-			if rule.Method != Reject {
-				return Decision{Rule: rule, Number: i + 1}
-			}
-			refused.Number = i + 1
+		if other.Method == Reject {
+			other = rule
 		}
 		if len(rule.Users) == 0 {
 			break // nobody gets beyond
 		}
 	}
-	return refused
+	return other
 }

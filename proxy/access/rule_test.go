@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func TestDecide(t *testing.T) {
 		{"bob", "clinic", Plain, "127.0.0.2", want{0, true, Reject}},
 		{"eve", "clinic", Plain, "10.0.0.1", want{4, true, Reject}},
 	} {
-		q := Request{User: c.user, Database: c.database, Transport: c.transport}
+		q := Request{User: c.user, Database: c.database, Transport: c.transport, Certified: c.transport == TLS}
 		if c.address != "" {
 			q.Address = netip.MustParseAddr(c.address)
 		}
@@ -70,36 +71,51 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestRefusalsDoNotTellUsers looks at all short lists of rules: who is refused is asked
-// for what somebody is asked for whom no rule names.
+// TestRefusalsDoNotTellUsers looks at all short lists of rules: whoever fails, with a
+// certificate or without one, is asked for what anybody is asked for who fails there.
 func TestRefusalsDoNotTellUsers(t *testing.T) {
 	t.Parallel()
-	kinds := []Rule{
-		{Method: Password},
-		{Method: Reject},
-		{Method: Password, Users: []string{"ann"}},
-		{Method: Reject, Users: []string{"ann"}},
-		{Method: Password, Users: []string{"bob"}},
-		{Method: Reject, Users: []string{"bob"}},
-		{Method: Certificate},
-		{Method: Certificate, Users: []string{"ann"}},
+	var kinds []Rule
+	for _, users := range [][]string{nil, {"ann"}, {"bob"}} {
+		kinds = append(kinds, Rule{Users: users, Method: Password}, Rule{Users: users, Method: Reject},
+			Rule{Users: users, Method: Certificate}, Rule{Users: users, Method: Password, Certificate: VerifyCA})
 	}
 	const length = 4
 	lists := 1
 	for range length {
 		lists *= len(kinds)
 	}
+	// shape is what a client sees that fails: whether it is asked for a password, refused for
+	// want of a certificate, or at once.
+	shape := func(d Decision, certified bool) string {
+		if d.Method == Certificate && !d.Refused {
+			d = d.Refuse(errors.New("the client certificate is for somebody else"))
+		}
+		switch {
+		case d.Method == Reject:
+			return "refused"
+		case d.NeedsCertificate() && !certified:
+			return "wants a certificate"
+		case d.Method == Certificate:
+			return "certificate"
+		default:
+			return "password"
+		}
+	}
 	for number := range lists {
 		var rules []Rule
 		for n := number; len(rules) < length; n /= len(kinds) {
 			rules = append(rules, kinds[n%len(kinds)])
 		}
-		ask := func(user string) Decision { return decide(rules, Request{User: user, Transport: TLS}) }
-		stranger := ask("eve")
-		for _, user := range []string{"ann", "bob"} {
-			d := ask(user)
-			if d.Refused && d.Method != stranger.Method {
-				t.Fatalf("%+v: %s meets %+v, a stranger %+v", rules, user, d, stranger)
+		for _, certified := range []bool{false, true} {
+			ask := func(user string) string {
+				return shape(decide(rules, Request{User: user, Transport: TLS, Certified: certified}), certified)
+			}
+			stranger := ask("eve")
+			for _, user := range []string{"ann", "bob"} {
+				if got := ask(user); got != stranger {
+					t.Fatalf("%+v, certified %v: %s meets %s, a stranger %s", rules, certified, user, got, stranger)
+				}
 			}
 		}
 	}
