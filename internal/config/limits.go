@@ -100,12 +100,12 @@ func (p *Pool) check(d *decoder, _ *yaml.Node, _ string) {
 	d.neverReached(&p.Idle, "pool.idle", p.Idle > p.Lifetime, "a connection is closed before, by pool.lifetime", "write at most "+writeDuration(p.Lifetime))
 }
 
-// Throttle says how long who fails to log in waits before the next attempt. Failures count
-// for an address, and for a user at that address.
+// Throttle says how long who fails to log in waits before the next attempt: see
+// access.Throttling.
 type Throttle struct {
 	// Off has nobody wait.
 	Off      bool          `yaml:"-" alone:"off, or free:, delay:, max_delay: and forget: under it" as:"off" what:"throttle"`
-	Free     int           `yaml:"free" default:"5" range:"1..1000" doc:"Failures of a user at an address that cost nothing; an address has ten times as many."`
+	Free     int           `yaml:"free" default:"5" range:"1..1000" doc:"Failures of a user at an address that cost nothing; an address, and a user at addresses from which they never logged in, have ten times as many, a network /24 (IPv6: /48) forty, a network /16 (/32) 160 times."`
 	Delay    time.Duration `yaml:"delay" default:"250ms" range:"1ms..1d" doc:"What the next failure costs; each further one doubles it."`
 	MaxDelay time.Duration `yaml:"max_delay" default:"10s" range:"1ms..1d" doc:"The longest delay."`
 	Forget   time.Duration `yaml:"forget" default:"30s" range:"1ms..1d" doc:"The time in which one failure is forgotten."`

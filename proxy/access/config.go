@@ -82,15 +82,17 @@ type User struct {
 // hold secrets.
 type Lookup func(ctx context.Context, user string) (verifier string, found bool, err error)
 
-// Throttling slows down who fails to log in: each failure counts for the address and
-// for the user at that address, never for the user alone, so that nobody can lock out
-// somebody elsewhere.
+// Throttling slows down who fails to log in: each failure counts for the user at the address, for
+// the address and the networks that it is in, and for the user at addresses from which the user
+// has never logged in. Where a user has logged in since the process began, only that user's own
+// failures there matter, so that nobody can lock out somebody elsewhere.
 type Throttling struct {
 	// Off has all failures forgotten at once.
 	Off bool
 
 	// Free is how many failures of a user at an address cost nothing; 0 = 5. An
-	// address has ten times as many.
+	// address, and a user at unknown addresses, have ten times as many, a network /24 (IPv6:
+	// /48) forty, and a network /16 (/32) 160 times.
 	Free int
 
 	// Delay is what the first failure beyond costs, before the next attempt is

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -34,11 +35,15 @@ func right() bool { return true }
 // guesser tries passwords as fast as it is let, with several connections, and returns
 // how many it could try in a time.
 func guesser(f *failures, period time.Duration, connections int, next func() Request) (guesses int) {
+	return guesserPausing(guessPause, f, period, connections, next)
+}
+
+func guesserPausing(pause time.Duration, f *failures, period time.Duration, connections int, next func() Request) (guesses int) {
 	free := make([]time.Time, connections) // when each connection's attempt is answered
 	for i := range free {
 		free[i] = clockStart
 	}
-	for now := clockStart; now.Before(clockStart.Add(period)); now = now.Add(guessPause) {
+	for now := clockStart; now.Before(clockStart.Add(period)); now = now.Add(pause) {
 		for i := range free {
 			if free[i].After(now) {
 				continue
@@ -90,20 +95,83 @@ func TestGuessersAreSlow(t *testing.T) {
 func TestNobodyIsLockedOutFromElsewhere(t *testing.T) {
 	t.Parallel()
 	f := newFailures()
+	known := []string{"192.168.0.1", "::ffff:192.168.0.2", "2001:db8::1", "10.1.2.3"}
+	for _, address := range known {
+		f.judged(throttling, clockStart, from("ann", address), true)
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	now := clockStart
 	for range 3 * maxCulprits / 2 {
 		now = now.Add(time.Duration(random.IntN(10)) * time.Millisecond)
-		f.judged(throttling, now, from("ann", fmt.Sprintf("10.%d.%d.%d", random.IntN(4), random.IntN(256), random.IntN(256))), false)
+		f.judged(throttling, now, from("ann", fmt.Sprintf("10.%d.%d.%d", random.IntN(4), random.IntN(256), 4+random.IntN(252))), false)
+		f.judged(throttling, now, from("eve", "10.1.2.3"), false)
 		f.judged(throttling, now, Request{User: "ann", Transport: Unix}, false)
 	}
-	for _, address := range []string{"192.168.0.1", "::ffff:192.168.0.2", "2001:db8::1"} {
+	for _, address := range known {
 		if wait, ok := f.attempt(throttling, now, from("ann", address), right); wait != 0 || !ok {
 			t.Errorf("ann at %s waits for %v, %v", address, wait, ok)
 		}
 	}
-	if got := len(f.users.byName); got > maxCulprits || f.users.order.Len() != got {
-		t.Errorf("%d records, %d in order", got, f.users.order.Len())
+	if wait, ok := f.attempt(throttling, now, from("bob", "192.168.0.1"), right); wait != 0 || !ok {
+		t.Errorf("another user at a new address waits for %v, %v", wait, ok)
+	}
+	if wait, ok := f.attempt(throttling, now, from("ann", "172.16.0.1"), right); wait > 4*throttling.Delay || !ok {
+		t.Errorf("ann at a new address waits for %v, %v", wait, ok)
+	}
+	for name, table := range map[string]culprits{"users": f.users, "accounts": f.accounts, "known": f.known, "networks": f.networks[0]} {
+		if got := len(table.byName); got > maxCulprits || table.order.Len() != got {
+			t.Errorf("%d records of %s, %d in order", got, name, table.order.Len())
+		}
+	}
+}
+
+// TestDistributedGuessersAreSlow bounds what is achieved in five minutes by somebody who has many
+// networks, with as many connections; and sees to it that meanwhile users get in where they have
+// been before, at once, and elsewhere soon.
+func TestDistributedGuessersAreSlow(t *testing.T) {
+	t.Parallel()
+	const connections, period = 400, 5 * time.Minute
+	for name, c := range map[string]struct {
+		address   func(n int) string
+		users     int
+		most      int    // guesses
+		newcomers string // where the user has never been, of another network; "" = the guesser has all
+	}{
+		// The free failures, and one guess in ten seconds.
+		"networks /64 of a /48, one user": {func(n int) string { return fmt.Sprintf("2001:db8:1:%x::1", n) }, 1, 50 + 30 + 20, "2001:db9::1"},
+		"networks /48 of a /32, one user": {func(n int) string { return fmt.Sprintf("2001:db8:%x::1", n) }, 1, 50 + 30 + 20, "2001:db9::1"},
+		"addresses everywhere, one user":  {func(n int) string { return fmt.Sprintf("%d.%d.0.1", 20+n/200, n%200) }, 1, 100 + 30 + 300 + 20, ""},
+		// The free failures, and eight guesses a second; sixteen of a wide network.
+		"networks /64 of a /48, many users":  {func(n int) string { return fmt.Sprintf("2001:db8:1:%x::1", n) }, 5000, 200 + 8*300 + 100, "2001:db8:2::1"},
+		"addresses of a /24, many users":     {func(n int) string { return fmt.Sprintf("10.0.0.%d", n%256) }, 5000, 200 + 8*300 + 100, "10.0.1.1"},
+		"networks /24 of a /16, many users":  {func(n int) string { return fmt.Sprintf("10.0.%d.%d", n%256, n/256) }, 5000, 800 + 16*300 + 200, "10.1.0.1"},
+		"networks /48 of a /32, many users ": {func(n int) string { return fmt.Sprintf("2001:db8:%x::1", n) }, 5000, 800 + 16*300 + 200, "2001:db9::1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, n := newFailures(), 0
+			f.judged(throttling, clockStart, from("user0", c.address(0)), true)
+			guesses := guesserPausing(time.Second, f, period, connections, func() Request {
+				n++
+				return from(fmt.Sprint("user", n%c.users), c.address(1+n%(connections-1)))
+			})
+			t.Logf("%d guesses in five minutes, of %d tried", guesses, n)
+			if guesses > c.most || guesses < 30 {
+				t.Errorf("%d guesses in five minutes, want at most %d", guesses, c.most)
+			}
+			end := clockStart.Add(period)
+			if wait, ok := f.attempt(throttling, end, from("user0", c.address(0)), right); wait != 0 || !ok {
+				t.Errorf("a user at a known address waits for %v, %v", wait, ok)
+			}
+			if wait, ok := f.attempt(throttling, end, from("user0", cmp.Or(c.newcomers, c.address(0))), right); wait > 4*throttling.Delay || !ok {
+				t.Errorf("a user at a new address waits for %v, %v", wait, ok)
+			}
+			for i, table := range append([]culprits{f.users, f.accounts, f.known}, f.networks...) {
+				if len(table.byName) > maxCulprits {
+					t.Errorf("table %d has %d records", i, len(table.byName))
+				}
+			}
+		})
 	}
 }
 
@@ -193,7 +261,7 @@ func TestDelaysGrow(t *testing.T) {
 	if wait, ok := f.attempt(throttling, now, q, right); wait != 0 || !ok {
 		t.Errorf("after a success: %v, %v", wait, ok)
 	}
-	if addresses := f.addresses.get(culprit{address: q.Address}); addresses == nil {
+	if address := f.networks[0].get(culprit{network: netip.PrefixFrom(q.Address, 32)}); address == nil {
 		t.Error("a success has the failures of the address forgotten")
 	}
 }
