@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	oldproto "github.com/jackc/pgproto3/v2"
@@ -143,6 +144,46 @@ func TestReconfigureEndsWhoMayNot(t *testing.T) {
 					t.Errorf("a session ends with %v", err)
 				}
 			}
+		})
+	}
+}
+
+// TestSessionsOfUsersWhoAreGoneEnd takes a looked-up user away, while another one stays.
+func TestSessionsOfUsersWhoAreGoneEnd(t *testing.T) {
+	t.Parallel()
+	var gone, failing atomic.Bool
+	p := startProxy(t, func(c *Config) {
+		c.Access.LookupLifetime = 1 // nanosecond: each is looked up again
+		c.Access.Lookup = func(_ context.Context, user string) (string, bool, error) {
+			if failing.Load() {
+				return "", false, errors.New("no connection")
+			}
+			return testVerifier(), user == "bob" || user == "cem" && !gone.Load(), nil
+		}
+	})
+	logged := map[string]*pgconn.PgConn{}
+	for _, user := range []string{testUser, "bob", "cem"} {
+		conn, err := pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+user+":", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		logged[user] = conn
+	}
+	p.endGone(t.Context())
+	gone.Store(true)
+	failing.Store(true)
+	p.endGone(t.Context())
+	for user, conn := range logged {
+		if err := conn.Exec(deadline(t), "SELECT 1").Close(); err != nil {
+			t.Errorf("%s, while nobody is known to be gone: %v", user, err)
+		}
+	}
+	failing.Store(false)
+	p.endGone(t.Context())
+	for user, ends := range map[string]bool{testUser: false, "bob": false, "cem": true} {
+		eventually(t, user+" is served or not", func() bool {
+			return (logged[user].Exec(deadline(t), "SELECT 1").Close() != nil) == ends
 		})
 	}
 }

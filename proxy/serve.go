@@ -44,6 +44,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		addresses[i] = ln.Addr()
 	}
 	s.addresses.Store(&addresses)
+	clients.Go(func() { s.followUsers(ctx) })
 	for _, ln := range listeners {
 		accepting.Go(func() {
 			ends <- s.accept(ctx, ln, &clients)

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -177,13 +178,32 @@ type Identity struct {
 	method     Method
 	configured bool
 	verifier   string // of a configured user
+	storedKey  []byte // of a user who was looked up and has a password
 }
 
 // Identity is who a request turns out to be from, after the proof that a decision asked
 // for.
 func (p *Control) Identity(q Request, d Decision, a Account) Identity {
 	known, configured := p.users[q.User]
-	return Identity{Request: q, Reader: a.Reader, method: d.Method, configured: configured, verifier: known.Verifier}
+	who := Identity{Request: q, Reader: a.Reader, method: d.Method, configured: configured, verifier: known.Verifier}
+	if !configured && d.Method == Password {
+		who.storedKey = a.Verifier.StoredKey
+	}
+	return who
+}
+
+// Gone looks up again who was looked up to log in. It tells whether the user is no longer
+// found, or has another password. Where the lookup fails, it returns its error: nobody is known to be
+// gone.
+func (p *Control) Gone(ctx context.Context, who Identity) (bool, error) {
+	if who.configured || p.lookups == nil {
+		return false, nil
+	}
+	found := p.lookups.ask(ctx, who.User)
+	if found.err != nil {
+		return false, found.err
+	}
+	return !found.exists || who.method == Password && !bytes.Equal(found.verifier.StoredKey, who.storedKey), nil
 }
 
 // Admits tells whether who has logged in under an earlier configuration could do so

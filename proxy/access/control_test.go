@@ -375,3 +375,58 @@ func TestLobby(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// TestGone takes roles away, and changes passwords.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	verifierOf := func(password string) string {
+		v, err := scram.Derive(password, []byte("0123456789abcdef"), 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.String()
+	}
+	found := map[string]string{"ann": verifierOf("one"), "bob": verifierOf("two"), "cem": "md5"}
+	var failing error
+	now := clockStart
+	control, err := New(Config{
+		Users: []User{{Name: "own"}}, Now: func() time.Time { return now },
+		Lookup: func(_ context.Context, user string) (string, bool, error) { return found[user], found[user] != "", failing },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(user string, method Method) Identity {
+		return control.Identity(Request{User: user}, Decision{Rule: Rule{Method: method}}, control.Account(t.Context(), user))
+	}
+	ann, bob, cem, own := in("ann", Password), in("bob", Password), in("cem", Certificate), in("own", Certificate)
+	check := func(want string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		got := ""
+		for _, who := range []Identity{ann, bob, cem, own} {
+			gone, err := control.Gone(t.Context(), who)
+			switch {
+			case err != nil:
+				got += "?"
+			case gone:
+				got += "x"
+			default:
+				got += "."
+			}
+		}
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	check("....")
+	failing = errors.New("no connection")
+	check("???.")
+	failing, found["bob"] = nil, verifierOf("another")
+	check(".x..")
+	delete(found, "ann")
+	found["cem"] = verifierOf("three")
+	check("xx..")
+	delete(found, "cem")
+	check("xxx.")
+}

@@ -62,7 +62,7 @@ const (
 	codeLogin        = "login"
 	CodeServer       = "server"
 	codePooler       = "pooler"
-	codeAuthQuery    = "auth-query"
+	CodeAuthQuery    = "auth-query"
 	codeListenPlain  = "listen-plain"
 	codeSlotPosition = "slot-position"
 	codeConnections  = "connections"

@@ -148,10 +148,14 @@ func cannotLogIn(reader config.Connection, err error) inspect.Finding {
 	return inspect.Finding{Severity: inspect.Error, Code: codePooler, What: what, Fix: fix}
 }
 
-// checkAuthQuery looks up a user who cannot exist.
+// checkAuthQuery looks up a user who cannot exist. A lookup that fails keeps out those alone who are
+// looked up, and is a warning.
 func checkAuthQuery(ctx context.Context, c *config.Config) inspect.Report {
 	wrong := func(what, fix string) inspect.Report {
-		return inspect.Report{{Severity: inspect.Error, Code: codeAuthQuery, What: "auth_query: " + what, Fix: fix}}
+		return inspect.Report{{
+			Severity: inspect.Warning, Code: CodeAuthQuery,
+			What: "auth_query: " + what + ": users whom the configuration does not name cannot log in", Fix: fix,
+		}}
 	}
 	look, err := login.NewLookup(c)
 	if err != nil {
@@ -168,9 +172,12 @@ func checkAuthQuery(ctx context.Context, c *config.Config) inspect.Report {
 	case errors.Is(err, login.ErrConnection):
 		return wrong(err.Error(), "correct auth_query's user and password; the server must let the role log in")
 	case err != nil:
-		return wrong(err.Error(), "the query takes the name as $1, and gives one row of one text: see docs/access.md")
+		return wrong(err.Error(), "the query takes the name as $1, and gives one row of one text: see docs/access.md; the server's log has its error")
 	case found:
-		return wrong("it finds a password for a user who cannot exist", "write a query that gives no row for unknown users")
+		return inspect.Report{{
+			Severity: inspect.Error, Code: CodeAuthQuery,
+			What: "auth_query: it finds a password for a user who cannot exist", Fix: "write a query that gives no row for unknown users",
+		}}
 	}
 	return nil
 }

@@ -48,6 +48,10 @@ func TestCheckOfAuthQuery(t *testing.T) {
 		if (want == "") != (len(report) == 0) || !strings.Contains(report.String(), want) {
 			t.Errorf("%s: %s", query, report)
 		}
+		// A lookup that fails is fatal for nobody else; one that finds everybody is.
+		if fatal := want == "who cannot exist"; (len(report.Errors()) > 0) != fatal {
+			t.Errorf("%s: fatal %v: %s", query, !fatal, report)
+		}
 	}
 	c := configuredQuery(t, "SELECT verifier FROM public.verifiers WHERE name = $1")
 	c.AuthQuery.Connection.User = "nobody"

@@ -124,7 +124,7 @@ var topics = map[string]topic{
 	"catalog-object":           {groupReach, ""},
 	"catalog-implicit":         {groupReach, ""},
 	codeLogin:                  {groupLogin, "upstream.reader"},
-	codeAuthQuery:              {groupLogin, "auth_query"},
+	CodeAuthQuery:              {groupLogin, "auth_query"},
 	codeListenPlain:            {groupLogin, "listen"},
 	codeCertificate:            {groupLogin, "tls"},
 	codeCertificateKind:        {groupLogin, "tls.cert_file"},

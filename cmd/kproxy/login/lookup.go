@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/kproxy/kproxy/internal/config"
@@ -38,6 +39,7 @@ func NewLookup(c *config.Config) (*Lookup, error) {
 	}
 	// If one server hangs, there is time for the next one.
 	asks.ConnectTimeout = min(c.Timeouts.Connect, c.AuthQuery.Timeout/time.Duration(len(c.AuthQuery.Connection.Servers())))
+	asks.MaxProtocolMessageBodyLen = maxAnswerBytes
 	for name, setting := range map[string]string{
 		"application_name": "kproxy auth_query", "search_path": "pg_catalog", "default_transaction_read_only": "on",
 		"statement_timeout": fmt.Sprint(max(c.AuthQuery.Timeout, time.Millisecond).Milliseconds()),
@@ -51,7 +53,8 @@ func NewLookup(c *config.Config) (*Lookup, error) {
 	return l, nil
 }
 
-// Find is an access.Lookup. If a kept connection fails, it opens a new one.
+// Find is an access.Lookup. If a kept connection fails, it opens a new one. Its errors have an
+// SQLSTATE, and never the words of the query or of its functions: these may hold secrets.
 func (l *Lookup) Find(ctx context.Context, user string) (verifier string, found bool, err error) {
 	var conn *pgx.Conn
 	select {
@@ -61,7 +64,7 @@ func (l *Lookup) Find(ctx context.Context, user string) (verifier string, found 
 	}
 	defer func() { l.keep(ctx, conn, err) }()
 	if conn != nil {
-		if verifier, found, err = l.ask(ctx, conn, user); !conn.IsClosed() {
+		if verifier, found, err = l.ask(ctx, conn, user); !conn.IsClosed() || errors.Is(err, errManyRows) {
 			return verifier, found, err
 		}
 	}
@@ -77,24 +80,56 @@ var texts = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype
 // ErrConnection says that the role cannot connect.
 var ErrConnection = errors.New("connecting to look up a user")
 
-var errNoText = errors.New("looking up a user: the query gives other columns than one text")
+var (
+	errNoText   = errors.New("looking up a user: the query gives other columns than one text")
+	errManyRows = errors.New("looking up a user: the query gives more than one row")
+)
 
+// maxAnswerBytes bounds a message of the server. A verifier has about 130 bytes.
+const maxAnswerBytes = 64 << 10
+
+// ask reads two rows at most. Of more, the server would have to send all, or be told to stop by a
+// request that may be lost: the connection is closed.
 func (l *Lookup) ask(ctx context.Context, conn *pgx.Conn, user string) (verifier string, found bool, err error) {
 	rows, err := conn.Query(ctx, l.query, user)
 	if err != nil {
-		return "", false, fmt.Errorf("looking up a user: %w", ksync.Reason(err))
+		return "", false, failed(err)
 	}
-	fields := rows.FieldDescriptions()
-	stored, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[*string])
-	switch {
-	case len(fields) > 0 && (len(fields) > 1 || !slices.Contains(texts, fields[0].DataTypeOID)):
-		return "", false, errNoText
-	case errors.Is(err, pgx.ErrNoRows), err == nil && stored == nil:
+	defer rows.Close()
+	if fields := rows.FieldDescriptions(); len(fields) > 1 || len(fields) == 1 && !slices.Contains(texts, fields[0].DataTypeOID) {
+		return "", false, drop(conn, errNoText)
+	}
+	var stored *string
+	if rows.Next() {
+		if err := rows.Scan(&stored); err != nil {
+			return "", false, failed(err)
+		}
+		if rows.Next() {
+			return "", false, drop(conn, errManyRows)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return "", false, failed(err)
+	}
+	if stored == nil {
 		return "", false, nil
-	case err != nil:
-		return "", false, fmt.Errorf("looking up a user: %w", ksync.Reason(err))
 	}
 	return *stored, true, nil
+}
+
+// drop closes a connection at once, whatever the server is sending.
+func drop(conn *pgx.Conn, err error) error {
+	_ = conn.PgConn().Conn().Close()
+	return err
+}
+
+// failed is an error of the query without its text.
+func failed(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("looking up a user: the query fails (SQLSTATE %s)", refused.Code)
+	}
+	return fmt.Errorf("looking up a user: %w", ksync.Reason(err))
 }
 
 // keep puts a connection back for the next lookup, unless it failed.

@@ -3,8 +3,10 @@ package login
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,7 +48,7 @@ func TestLookup(t *testing.T) {
 	look, _, admin := looking(t, "SELECT verifier FROM public.verifiers WHERE name = $1")
 	for user, want := range map[string]string{
 		"ann": "hers true <nil>", "bob": " false <nil>", "nobody": " false <nil>", "' OR true --": " false <nil>",
-		"eve": " false looking up a user: too many rows in result set",
+		"eve": " false looking up a user: the query gives more than one row",
 	} {
 		verifier, found, err := look.Find(t.Context(), user)
 		if got := fmt.Sprint(verifier, " ", found, " ", err); got != want {
@@ -103,5 +105,56 @@ func TestLookupEnds(t *testing.T) {
 	defer short.Close()
 	if _, found, err := short.Find(t.Context(), "ann"); found || err == nil || !strings.Contains(err.Error(), "57014") {
 		t.Errorf("%t, %v", found, err)
+	}
+}
+
+// TestLookupReadsLittle has a query that gives millions of rows, one that gives a huge one, and counts
+// what comes over the network.
+func TestLookupReadsLittle(t *testing.T) {
+	t.Parallel()
+	const most = 8 << 20 // what the kernel had received before the connection was closed
+	for query, want := range map[string]string{
+		"SELECT verifier FROM public.verifiers, generate_series(1, 3000000) WHERE $1 <> ''": "more than one row",
+		"SELECT repeat('x', 50000000) WHERE $1 <> ''":                                       "looking up a user",
+		"SELECT 'one', 'two', $1 FROM generate_series(1, 3000000)":                          "other columns",
+	} {
+		look, _, _ := looking(t, query)
+		var received atomic.Int64
+		dial := look.config.DialFunc
+		look.config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			return &countingConn{conn, &received}, err
+		}
+		verifier, found, err := look.Find(t.Context(), "ann")
+		if err == nil || found || verifier != "" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %t, %v", query, verifier, found, err)
+		}
+		if n := received.Load(); n > most {
+			t.Errorf("%s: %d bytes are read", query, n)
+		}
+	}
+}
+
+// countingConn counts what is read.
+type countingConn struct {
+	net.Conn
+	received *atomic.Int64
+}
+
+func (c *countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+// TestLookupErrorsHaveNoSecrets: a function may tell a verifier in its error, as one that casts it does.
+func TestLookupErrorsHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	look, _, _ := looking(t, "SELECT verifier::int::text FROM public.verifiers WHERE name = $1")
+	for range 2 { // by a new connection, and by a kept one
+		_, found, err := look.Find(t.Context(), "ann")
+		if found || err == nil || strings.Contains(err.Error(), "hers") || !strings.Contains(err.Error(), "22P02") {
+			t.Errorf("%t, %v", found, err)
+		}
 	}
 }

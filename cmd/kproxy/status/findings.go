@@ -73,6 +73,9 @@ func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
 		alone("function", "cannot be called", name, errs.Functions[name])
 	}
 	for _, f := range report {
+		if f.Code == check.CodeAuthQuery && f.Severity == inspect.Warning {
+			found.alone = append(found.alone, state.Need{What: f.What, Fix: f.Fix})
+		}
 		if f.Code == views.CodeProblem {
 			found.views[f.Table.String()] = f.Fix
 		}
