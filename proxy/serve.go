@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/internal/repeats"
+	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // longestPause is between two attempts to accept when descriptors have run out.
@@ -93,7 +94,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 			}
 			// Out of file descriptors, most likely: wait for some to be freed.
 			pause = min(max(2*pause, 5*time.Millisecond), longestPause)
-			s.repeats.Note(s.current.Load().Logger, slog.LevelError, repeats.Key{Kind: "accept"}, "accepting a client failed", "error", err, "pause", pause)
+			s.repeats.Note(s.current.Load().Logger, slog.LevelError, repeats.Key{Kind: "accept"}, "accepting a client failed", "error", err, "pause", pause, "fix", pool.FixDescriptors)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):

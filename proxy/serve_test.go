@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -150,7 +151,9 @@ func (l *starvedListener) Accept() (net.Conn, error) {
 // TestDescriptorsRunOut serves on when there are descriptors again.
 func TestDescriptorsRunOut(t *testing.T) {
 	t.Parallel()
-	server, err := New(nowhere(t))
+	c := nowhere(t)
+	log := logged(&c)
+	server, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +167,9 @@ func TestDescriptorsRunOut(t *testing.T) {
 		defer cancel()
 		return server.Probe(ctx) == nil && len(*server.addresses.Load()) == 1
 	})
+	if lines := log.lines("level=ERROR"); len(lines) != 1 || !strings.Contains(lines[0], "too many open files") || !strings.Contains(lines[0], "ulimit -n") {
+		t.Errorf("the log says so once, and what to do: %q", lines)
+	}
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -310,5 +316,60 @@ func TestCertificateRotates(t *testing.T) {
 		if err := <-ends; err != nil {
 			t.Errorf("a session under the first certificate: %v", err)
 		}
+	}
+}
+
+// TestDescriptorsRunOutForTheDatabase tells the client, and does not hold it against the server.
+func TestDescriptorsRunOutForTheDatabase(t *testing.T) {
+	t.Parallel()
+	var starved atomic.Bool
+	var log *logBuffer
+	p := startProxy(t, func(c *Config) {
+		log = logged(c)
+		dial := c.Upstream.DialFunc
+		c.Upstream.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if starved.Load() {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
+			}
+			return dial(ctx, network, address)
+		}
+	})
+	starved.Store(true)
+	for range 3 {
+		_, err := pgconn.Connect(deadline(t), p.url("sslmode=disable"))
+		var refused *pgconn.PgError
+		if !errors.As(err, &refused) || refused.Code != stateTooManyConnections || !strings.Contains(refused.Hint, "log of kproxy") {
+			t.Fatalf("the client is told %v", err)
+		}
+	}
+	eventually(t, "the operator is told", func() bool {
+		lines := log.lines("level=WARN")
+		return len(lines) > 0 && strings.Contains(lines[0], "too many open files") && strings.Contains(lines[0], "LimitNOFILE")
+	})
+	starved.Store(false)
+	p.loginWire(t)
+}
+
+// TestASessionHasTwoDescriptors counts those of this process, which is the clients' as well. It runs
+// beside no other test.
+func TestASessionHasTwoDescriptors(t *testing.T) {
+	p := startProxy(t, nil)
+	count := func() int {
+		open, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("this system does not list descriptors: ", err)
+		}
+		return len(open)
+	}
+	const sessions = 20
+	first := p.loginWire(t) // with it comes what is made once
+	before := count()
+	clients := []*wire{first}
+	for range sessions {
+		clients = append(clients, p.loginWire(t))
+	}
+	eventually(t, "each session has two, and its client one", func() bool { return count()-before == 3*sessions })
+	for _, w := range clients {
+		_ = w.Close()
 	}
 }

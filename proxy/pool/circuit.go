@@ -86,7 +86,7 @@ var errLook = errors.New("looking at a new connection")
 func blames(err error, own bool) bool {
 	state := sqlState(err)
 	switch {
-	case errors.Is(err, errGaveUp), ofClient(err), state == stateTooManyConnections:
+	case errors.Is(err, errGaveUp), starved(err), ofClient(err), state == stateTooManyConnections:
 		return false
 	case !own:
 		return true

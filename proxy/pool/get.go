@@ -215,6 +215,9 @@ func (a *acquisition) open() (*conn, string, error) {
 			c.terminate()
 			err = cmp.Or(err, error(errNoServer))
 		}
+		if starved(err) { // no other host would be reached
+			return nil, "", starving(err)
+		}
 		failures = append(failures, err)
 		if ctx.Err() != nil || ofClient(err) {
 			return nil, "", errors.Join(failures...)

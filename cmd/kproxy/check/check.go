@@ -67,6 +67,8 @@ const (
 	codeSlotPosition = "slot-position"
 	codeConnections  = "connections"
 
+	codeDescriptors  = "descriptors"
+
 	codeCertificate     = "certificate"
 	codeCertificateKind = "certificate-kind"
 )
@@ -130,6 +132,7 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		report = append(report, checkListen(c)...)
 		report = append(report, checkCertificates(c, time.Now())...)
 		report = append(report, checkConnections(c, server.Connections)...)
+		report = append(report, checkDescriptors(c, server.Connections)...)
 		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)

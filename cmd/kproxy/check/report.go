@@ -126,6 +126,8 @@ var topics = map[string]topic{
 	codeLogin:                  {groupLogin, "upstream.reader"},
 	CodeAuthQuery:              {groupLogin, "auth_query"},
 	codeListenPlain:            {groupLogin, "listen"},
+	codeConnections:            {groupServer, "limits.max_connections"},
+	codeDescriptors:            {groupServer, "limits.max_sessions"},
 	codeCertificate:            {groupLogin, "tls"},
 	codeCertificateKind:        {groupLogin, "tls.cert_file"},
 }
