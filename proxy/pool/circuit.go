@@ -73,6 +73,14 @@ func (c *circuit) stall(now time.Time, err error) {
 	c.stalled = true
 }
 
+// answered notes that the server answers again whoever watches it: the next session may try at once, and
+// where that fails the pauses begin from the shortest one.
+func (c *circuit) answered(now time.Time) {
+	if c.failures > 0 {
+		c.failures, c.until = 1, now
+	}
+}
+
 // errGaveUp is the failure of an attempt whose session went away.
 var errGaveUp = errors.New("the session no longer waits for a connection")
 

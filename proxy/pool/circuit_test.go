@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -96,4 +98,68 @@ func TestBlame(t *testing.T) {
 			t.Errorf("%v: %v, with own parameters %v; want %v, %v", c.err, alike, with, c.alike, c.with)
 		}
 	}
+}
+
+// TestSessionsReturnOnceTheServerAnswers has a server that fails for long, and then answers who watches
+// it. Until then nobody asks it before its pause is over.
+func TestSessionsReturnOnceTheServerAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeWorld(t, 1)
+		down, asked := true, 0
+		f.failing = func(*host) error {
+			asked++
+			if down {
+				return errors.New("connection refused")
+			}
+			return nil
+		}
+		p := f.newPool(Config{}, "one")
+		defer p.Close()
+		fails := func() {
+			t.Helper()
+			if _, err := obtain(t.Context(), p, Want{}); err == nil {
+				t.Error("a session has a connection to a server that is down")
+			}
+		}
+		for range 30 { // the pauses grow to the longest one
+			fails()
+			time.Sleep(mostBackoff)
+		}
+		fails()
+		before := asked
+		fails()
+		if asked != before {
+			t.Error("a server is asked that has just failed")
+		}
+		h := p.hosts.all[0]
+		w := &watch{
+			pool: p, hosts: p.hosts.all, log: slog.New(slog.DiscardHandler), cluster: newCluster(1, &p.history), missing: map[*host]bool{},
+			all: make(chan struct{}), began: time.Now(), stop: func() {},
+		}
+		record := func(err error) {
+			p.watch = w
+			w.record(0, reading{sent: time.Now(), got: time.Now()}, err)
+			p.watch = nil
+		}
+		record(errors.New("connection refused"))
+		fails()
+		if asked != before {
+			t.Error("a server is asked that has just failed, and does not answer who watches it")
+		}
+		down = false
+		record(nil)
+		if _, err := obtain(t.Context(), p, Want{}); err != nil || h.circuit("").failures > 0 {
+			t.Errorf("once the server answers: %v", err)
+		}
+		// Who watches it gets in, and sessions do not: they are not let through each time that it answers.
+		down = true
+		fails()
+		before = asked
+		record(nil)
+		fails()
+		if asked != before {
+			t.Error("the pause ends though nothing has changed")
+		}
+	})
 }

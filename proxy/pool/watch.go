@@ -395,6 +395,11 @@ func (w *watch) record(i int, r reading, err error) {
 	if p.watch != w {
 		return
 	}
+	if err == nil && w.hosts[i].trouble != nil {
+		for _, c := range w.hosts[i].circuits {
+			c.answered(time.Now())
+		}
+	}
 	w.hosts[i].trouble = err
 	if err != nil {
 		w.cluster.lost(i)
