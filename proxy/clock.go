@@ -30,7 +30,7 @@ var reports = map[limit]report{
 	limitStatement:         {severity: "ERROR", state: stateQueryCanceled, message: "canceling statement due to statement timeout"},
 	limitUnanswered:        {severity: "FATAL", state: stateQueryCanceled, message: "terminating connection because a statement went on after its timeout"},
 	limitIdle:              {severity: "FATAL", state: stateIdleSessionTimeout, message: "terminating connection due to idle-session timeout"},
-	limitIdleInTransaction: {severity: "FATAL", state: stateIdleInTransactionTimeout, message: "terminating connection due to idle-in-transaction timeout"},
+	limitIdleInTransaction: {severity: "FATAL", state: stateIdleInTransactionTimeout, message: "terminating connection due to idle-in-transaction timeout", hint: "End transactions that are not used; the operator sets timeouts.idle_in_transaction."},
 	limitTransaction:       {severity: "FATAL", state: stateTransactionTimeout, message: "terminating connection due to transaction timeout"},
 }
 

@@ -67,7 +67,7 @@ type Timeouts struct {
 	Queue             time.Duration `yaml:"queue" default:"10s" doc:"For a connection to the database to be free."`
 	Statement         time.Duration `yaml:"statement" default:"0s" range:"0s..24d" doc:"Of one statement; 0s is no limit."`
 	Transaction       time.Duration `yaml:"transaction" default:"0s" range:"0s..24d" doc:"Of one transaction; 0s is no limit."`
-	IdleInTransaction time.Duration `yaml:"idle_in_transaction" default:"0s" range:"0s..24d" doc:"Between two messages of a client in a transaction; 0s is no limit."`
+	IdleInTransaction time.Duration `yaml:"idle_in_transaction" default:"5m" range:"0s..24d" doc:"Between two messages of a client in a transaction, which keeps dead rows of all tables, the store's as well, from being vacuumed; 0s is no limit."`
 	Idle              time.Duration `yaml:"idle" default:"0s" range:"0s..24d" doc:"Between two messages of a client outside of a transaction; 0s is no limit."`
 	Unacknowledged    time.Duration `yaml:"unacknowledged" default:"0s" range:"0s..24d" doc:"For a client to take what was sent to it; 0s is as the system has it."`
 	Shutdown          time.Duration `yaml:"shutdown" default:"30s" range:"0s..24d" doc:"For running statements when kproxy stops."`

@@ -391,7 +391,9 @@ func TestGone(t *testing.T) {
 	now := clockStart
 	control, err := New(Config{
 		Users: []User{{Name: "own"}}, Now: func() time.Time { return now },
-		Lookup: func(_ context.Context, user string) (string, bool, error) { return found[user], found[user] != "", failing },
+		Lookup: func(_ context.Context, user string) (string, bool, error) {
+			return found[user], found[user] != "", failing
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ const (
 	codeSlotPosition = "slot-position"
 	codeConnections  = "connections"
 
-	codeDescriptors  = "descriptors"
+	codeDescriptors = "descriptors"
 
 	codeCertificate     = "certificate"
 	codeCertificateKind = "certificate-kind"
