@@ -3,7 +3,11 @@ package proxy
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
 // session connects upstream and relays.
@@ -89,7 +93,7 @@ func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 		if errors.As(reason, &crash) {
 			log.Error("session crashed", "error", reason, "stack", crash.Stack)
 		}
-		log.Info("session ended", "reason", reason, "lasted", time.Since(began))
+		a.logEnd(log, reason, time.Since(began))
 		ended(reason)
 		leave()
 	})
@@ -102,6 +106,21 @@ func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 	}
 	a.over = true
 	return nil
+}
+
+// logEnd logs the end of a session. Where it was not the client that ended it, others are likely to end
+// for the same reason: they have one line, and later ones their number.
+func (a *attempt) logEnd(log *slog.Logger, reason error, lasted time.Duration) {
+	state := endState(reason)
+	if state == "" {
+		log.Info("session ended", "reason", reason, "lasted", lasted)
+		return
+	}
+	key := repeats.Key{Kind: "ended " + state, Who: a.user}
+	if state == stateConnectionFailure || strings.HasPrefix(state, "57P0") && state != stateIdleSessionTimeout {
+		key.Who = "" // an outage, or the operator
+	}
+	a.server.repeats.Note(log, slog.LevelInfo, key, "session ended", "reason", reason, "lasted", lasted)
 }
 
 // cancel serves a cancel request, which is never answered.

@@ -2,9 +2,12 @@ package proxy
 
 import (
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // TestRepeatedRefusalsAreCounted has a guesser and an outage: the first refusal is logged at
@@ -52,5 +55,60 @@ func TestRepeatedRefusalsAreCounted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestEndsInAnOutageAreCounted ends sessions of several users at once, by losing the server, and others by
+// themselves.
+func TestEndsInAnOutageAreCounted(t *testing.T) {
+	t.Parallel()
+	const sessions = 30
+	const ended = `msg="session ended"`
+	log := &logBuffer{}
+	p := startProxy(t, func(c *Config) {
+		c.Access = testAccess("bob")
+		c.Logger = slog.New(slog.NewTextHandler(log, nil))
+	})
+	direct := connectPgx(t, p.direct)
+	var all []*pgconn.PgConn
+	for i := range sessions {
+		conn, err := pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+[]string{testUser, "bob"}[i%2]+":", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, conn)
+	}
+	for _, conn := range all[:2] { // who leaves has a line, each
+		if err := conn.Close(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "two sessions have ended", func() bool { return len(log.lines(ended)) == 2 })
+	if _, err := direct.Exec(deadline(t), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "no session is left", func() bool { return p.Counts().Sessions == 0 })
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	lines := log.lines(ended)
+	times := 0
+	for _, line := range lines[2:] {
+		if _, count, counted := strings.Cut(line, "times="); counted {
+			n, err := strconv.Atoi(strings.Fields(count)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			times += n
+		} else {
+			times++
+		}
+	}
+	// The server may say why it goes, or be gone: two reasons.
+	if len(lines) > 2+2*2 || times != sessions-2 {
+		t.Errorf("%d lines tell of %d ends of %d:\n%s", len(lines), times, sessions-2, strings.Join(lines, ""))
+	}
+	for _, conn := range all {
+		_ = conn.Conn().Close()
 	}
 }

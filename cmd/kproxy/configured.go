@@ -16,6 +16,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 const configEnv = "KPROXY_CONFIG"
@@ -129,7 +130,7 @@ func parseConfig(path string) (*config.Config, error) {
 
 func newLogger(w io.Writer, l config.Log, level slog.Leveler) *slog.Logger {
 	if l.Format == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: forPrograms}))
+		return slog.New(slog.NewJSONHandler(visible.Writer(w), &slog.HandlerOptions{Level: level, ReplaceAttr: forPrograms}))
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }

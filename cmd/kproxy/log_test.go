@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -38,6 +39,33 @@ func TestJSONLog(t *testing.T) {
 		if !strings.HasSuffix(strings.TrimSpace(text.String()), want) {
 			t.Errorf("%s: %s", format, text.String())
 		}
+	}
+}
+
+// TestNamesDoNotTurnTheLog has names with characters that change the direction of text, which logs in both
+// forms, and JSON that commands write, show as escapes. Programs read them as they were.
+func TestNamesDoNotTurnTheLog(t *testing.T) {
+	t.Parallel()
+	const turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+	const name = "pat" + turning + "ients"
+	for _, format := range []config.LogFormat{config.LogJSON, config.LogText} {
+		var text bytes.Buffer
+		log := newLogger(&text, config.Log{Format: format}, slog.LevelInfo)
+		log.With("user", name).Warn("m "+name, "relation", catalog.Name{Schema: "public", Relation: name}, "error", errors.New(name))
+		if strings.ContainsAny(text.String(), turning) || strings.Count(text.String(), `\u202e`) != 4 {
+			t.Errorf("%s: %q", format, text.String())
+		}
+		if format == config.LogText {
+			continue
+		}
+		var read struct{ User, Relation, Error string }
+		if err := json.Unmarshal(text.Bytes(), &read); err != nil || read.User != name || read.Error != name || !strings.Contains(read.Relation, name) {
+			t.Errorf("%+v, %v", read, err)
+		}
+	}
+	var text bytes.Buffer
+	if err := writeJSON(&text, map[string]string{name: name}); err != nil || strings.ContainsAny(text.String(), turning) {
+		t.Errorf("%q, %v", text.String(), err)
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/build"
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 func main() {
@@ -24,6 +26,10 @@ func main() {
 func run(ctx context.Context, arguments []string) int {
 	root := newRoot()
 	root.SetArgs(arguments)
+	root.SetErr(visible.Writer(os.Stderr))
+	if term.IsTerminal(int(os.Stdout.Fd())) { // what is redirected may be for programs
+		root.SetOut(visible.Writer(os.Stdout))
+	}
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK

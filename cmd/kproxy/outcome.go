@@ -179,9 +179,9 @@ func errorsAsJSON(c *cobra.Command) {
 	c.Flags().Bool("json", false, "write the error that ends it as JSON, on standard error")
 }
 
-// writeJSON writes a value, indented.
+// writeJSON writes a value, indented, with characters that turn the direction of text as escapes.
 func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(visible.Writer(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 // progress shows how far long work is: on a terminal one line that is drawn over,
@@ -29,7 +31,7 @@ const (
 
 func newProgress(out *os.File) *progress {
 	info, err := out.Stat()
-	return &progress{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, now: time.Now, last: time.Now()}
+	return &progress{out: visible.Writer(out), terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, now: time.Now, last: time.Now()}
 }
 
 // say draws the text, unless the last one was drawn a moment ago.

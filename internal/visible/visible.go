@@ -20,6 +20,9 @@ var escaped = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
+// Turns tells whether a character changes the direction of text.
+func Turns(c rune) bool { return strings.ContainsRune(turns, c) }
+
 // Text is a text with escapes, as JSON has them.
 func Text(text string) string { return escaped.Replace(text) }
 

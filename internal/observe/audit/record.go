@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 // Event is what a record is about.
@@ -110,7 +112,7 @@ func appendField(b []byte, name, text string) []byte {
 const hexDigits = "0123456789abcdef"
 
 // appendString appends a text as JSON writes it (RFC 8259, 7). What is not valid UTF-8
-// becomes U+FFFD, and what could end a line or steer a terminal is escaped.
+// becomes U+FFFD, and what could end a line, steer a terminal or turn the direction of text is escaped.
 func appendString(b []byte, text string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(text); {
@@ -131,7 +133,7 @@ func appendString(b []byte, text string) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			b = append(b, `\ufffd`...)
-		case r < 0xa0, r == 0x2028, r == 0x2029:
+		case r < 0xa0, r == 0x2028, r == 0x2029, visible.Turns(r):
 			b = append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 		default:
 			b = append(b, text[i:i+size]...)

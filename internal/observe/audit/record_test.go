@@ -8,11 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 func FuzzRecord(f *testing.F) {
 	f.Add("ann", "SELECT ?", "public.patients", true)
 	f.Add("a\"\n\x00\x7f\xff\u2028\u0085é𝄞", "\\", "", false)
+	f.Add("a\u202eb\u2066\u200e", "\u2069", "public.p\u202a", false)
 	f.Fuzz(func(t *testing.T, user, shape, table string, refused bool) {
 		r := Record{
 			Event: Statement, User: user, Shape: shape, Tables: []string{table, table}, Refused: refused, Rows: 7, Bytes: 9,
@@ -21,6 +24,9 @@ func FuzzRecord(f *testing.F) {
 		line := r.append(nil)
 		if bytes.Count(line, []byte{'\n'}) != 1 || !json.Valid(line) {
 			t.Fatalf("%q is no line of JSON", line)
+		}
+		if strings.ContainsFunc(string(line), visible.Turns) {
+			t.Fatalf("%q turns", line)
 		}
 		var read struct {
 			Time, User, Shape, Client string
