@@ -24,6 +24,9 @@ table on 10,000 of its records, published or not, and reports classes of more th
 records, and columns that are fully generalized in 90 % of the rows, with the quasi-identifying
 column that, in further trials, gains the most if it is left out.
 
+It also lists the certificates that the configuration names, by their ends. It warns of those
+that are not valid, or not for long, and of a server's certificate that known clients cannot use.
+
 Findings are grouped by subject. Each has the line of the configuration that it concerns, if
 any, a code in brackets that does not change between versions, and a fix: SQL for an
 administrator, lines for the configuration, or a command.

@@ -42,13 +42,13 @@ updates, status also shows
 PROOF is the last result of 'kproxy verify', or of the process's own verification. A proof
 of an earlier release says nothing about the present one. WITHHELD counts all records that
 are not published. The figures are for the operator: they would tell readers who came and
-who left.
+who left. Below are the certificates that the configuration names, by their ends.
 
 Exit codes: 0 all is well; 1 the status could not be read; 2 wrong command line;
 3 something needs attention, and the last lines say what, and how to fix it: a table is
 halted or withdrawn, or its proof fails; a listed name cannot be used; the audit fails; the
-slot is gone, lost or about to be lost, or keeps more log than replication.alarm allows; or
-no kproxy applies changes.`,
+slot is gone, lost or about to be lost, or keeps more log than replication.alarm allows; no
+kproxy applies changes; a certificate has expired or does so soon; or auth_query fails.`,
 		Args: noArguments,
 	}
 	asJSON := jsonFlag(c)
