@@ -16,7 +16,7 @@ func Unfit(server *x509.Certificate) (what, fix string) {
 	const use = "use a certificate with an ECDSA (P-256) or RSA key, signed with SHA-256 by such a key; openssl's default for these is right"
 	switch server.SignatureAlgorithm {
 	case x509.PureEd25519, x509.UnknownSignatureAlgorithm:
-		return "is signed with an algorithm that has no hash function of its own, such as Ed25519, and passwords cannot be bound to it: " +
+		return "is signed with an algorithm of which no hash function is known, such as Ed25519, or RSA-PSS with a salt of unusual length, and passwords cannot be bound to it: " +
 			"kproxy offers SCRAM-SHA-256 without channel binding, and clients with channel_binding=require cannot log in", use
 	case x509.SHA256WithRSAPSS, x509.SHA384WithRSAPSS, x509.SHA512WithRSAPSS:
 		return "is signed with RSA-PSS: libpq before 11.19, 12.14, 13.10, 14.7 and 15.2 cannot log in by password, and pgjdbc, which cannot bind passwords to it, " +

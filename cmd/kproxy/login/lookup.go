@@ -81,8 +81,8 @@ var texts = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype
 var ErrConnection = errors.New("connecting to look up a user")
 
 var (
-	errNoText   = errors.New("looking up a user: the query gives other columns than one text")
-	errManyRows = errors.New("looking up a user: the query gives more than one row")
+	errNoText   = errors.New("the query gives other columns than one text")
+	errManyRows = errors.New("the query gives more than one row")
 )
 
 // maxAnswerBytes bounds a message of the server. A verifier has about 130 bytes.
@@ -127,9 +127,9 @@ func drop(conn *pgx.Conn, err error) error {
 func failed(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("looking up a user: the query fails (SQLSTATE %s)", refused.Code)
+		return fmt.Errorf("the query fails (SQLSTATE %s)", refused.Code)
 	}
-	return fmt.Errorf("looking up a user: %w", ksync.Reason(err))
+	return fmt.Errorf("asking the database: %w", ksync.Reason(err))
 }
 
 // keep puts a connection back for the next lookup, unless it failed.

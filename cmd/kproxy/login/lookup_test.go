@@ -48,7 +48,7 @@ func TestLookup(t *testing.T) {
 	look, _, admin := looking(t, "SELECT verifier FROM public.verifiers WHERE name = $1")
 	for user, want := range map[string]string{
 		"ann": "hers true <nil>", "bob": " false <nil>", "nobody": " false <nil>", "' OR true --": " false <nil>",
-		"eve": " false looking up a user: the query gives more than one row",
+		"eve": " false the query gives more than one row",
 	} {
 		verifier, found, err := look.Find(t.Context(), user)
 		if got := fmt.Sprint(verifier, " ", found, " ", err); got != want {
@@ -115,7 +115,7 @@ func TestLookupReadsLittle(t *testing.T) {
 	const most = 8 << 20 // what the kernel had received before the connection was closed
 	for query, want := range map[string]string{
 		"SELECT verifier FROM public.verifiers, generate_series(1, 3000000) WHERE $1 <> ''": "more than one row",
-		"SELECT repeat('x', 50000000) WHERE $1 <> ''":                                       "looking up a user",
+		"SELECT repeat('x', 50000000) WHERE $1 <> ''":                                       "asking the database",
 		"SELECT 'one', 'two', $1 FROM generate_series(1, 3000000)":                          "other columns",
 	} {
 		look, _, _ := looking(t, query)
