@@ -66,13 +66,13 @@ func TestEndsInAnOutageAreCounted(t *testing.T) {
 	const ended = `msg="session ended"`
 	log := &logBuffer{}
 	p := startProxy(t, func(c *Config) {
-		c.Access = testAccess("bob")
+		c.Access = testAccess("bob", "cem", "dan")
 		c.Logger = slog.New(slog.NewTextHandler(log, nil))
 	})
 	direct := connectPgx(t, p.direct)
 	var all []*pgconn.PgConn
 	for i := range sessions {
-		conn, err := pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+[]string{testUser, "bob"}[i%2]+":", 1))
+		conn, err := pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+[]string{testUser, "bob", "cem", "dan"}[i%4]+":", 1))
 		if err != nil {
 			t.Fatal(err)
 		}

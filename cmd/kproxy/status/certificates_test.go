@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/certificates/certificatestest"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/state"
@@ -36,5 +39,14 @@ func TestCertificatesThatNeedTheOperator(t *testing.T) {
 	s.Clients = nil
 	if needs := s.readCertificates(c, now); len(needs) != 1 || s.Certificates == nil {
 		t.Errorf("a file that is not there: %+v, %v", needs, s.Certificates)
+	}
+}
+
+// TestALookupThatFailsNeedsTheOperator although nobody else is kept out.
+func TestALookupThatFailsNeedsTheOperator(t *testing.T) {
+	t.Parallel()
+	found := (&Status{}).judge(catalog.Policy{}, inspect.Report{{Severity: inspect.Warning, Code: check.CodeAuthQuery, What: "auth_query: it fails", Fix: "repair it"}})
+	if len(found.grave) > 0 || len(found.alone) != 1 || found.alone[0].What != "auth_query: it fails" {
+		t.Errorf("%+v", found)
 	}
 }
