@@ -223,7 +223,7 @@ func containsAny(text string, words []string) bool {
 // testRefusals tries who may not log in; strangers learn nothing of who exists.
 func testRefusals(t *testing.T, s *site, ann string) {
 	for name, login := range map[string]struct{ url, code string }{
-		"no certificate":   {s.as("tableau", "x"), "28000"},
+		"no certificate":   {s.as("tableau", "x"), "28P01"}, // likewise, as others log in by password
 		"a wrong password": {s.as(ann, "wrong"), "28P01"},
 		"nobody":           {s.as(ann+"e", "wrong"), "28P01"}, // as if there were such a user
 		"not encrypted":    {strings.Replace(s.as(clientUser, clientPassword), "sslmode=require", "sslmode=disable", 1), "28000"},
