@@ -364,6 +364,12 @@ func TestASessionHasTwoDescriptors(t *testing.T) {
 	const sessions = 20
 	first := p.loginWire(t) // with it comes what is made once
 	before := count()
+	eventually(t, "what other tests have left is closed", func() bool {
+		last := before
+		time.Sleep(50 * time.Millisecond)
+		before = count()
+		return before == last
+	})
 	clients := []*wire{first}
 	for range sessions {
 		clients = append(clients, p.loginWire(t))

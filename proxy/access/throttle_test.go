@@ -24,7 +24,7 @@ func from(user, address string) Request {
 }
 
 // guessPause is between two attempts of a guesser's connection that was refused.
-const guessPause = 50 * time.Millisecond
+const guessPause = 250 * time.Millisecond
 
 // wrong is a check that fails.
 func wrong() bool { return false }
