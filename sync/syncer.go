@@ -160,6 +160,13 @@ func (s *Syncer) setState(state State, reason, fix string) {
 	s.notify()
 }
 
+// setSession notes by which session this process holds the lock for applying; 0 for none.
+func (s *Syncer) setSession(pid uint32) {
+	s.mu.Lock()
+	s.status.Session = pid
+	s.mu.Unlock()
+}
+
 func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
 	s.mu.Lock()
 	s.status.Tables[name] = status
