@@ -70,17 +70,6 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 	return h
 }
 
-// unready says why a new session would not be served; empty where it would.
-func (d *Daemon) unready() string {
-	if !d.isReady() {
-		return "" // the states of tables say so
-	}
-	if err := d.probe(context.Background()); err != nil {
-		return probed(err)
-	}
-	return ""
-}
-
 // prober runs a statement as a client would, so that a probe tells what a client would meet.
 // Whoever may reach the probes may ask as often as they like: it is run once in a second.
 type prober struct {

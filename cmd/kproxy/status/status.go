@@ -34,13 +34,15 @@ type Status struct {
 	Silent  int                 `json:"silent"`
 	// Certificates are those that the configuration names, the first to end first.
 	Certificates []state.Certificate `json:"certificates"`
+	// Refused says that every running process refuses readers, since when and why; nil where one serves.
+	Refused *state.Refusal `json:"readers_refused,omitempty"`
 	// Needs is what waits for the operator. It is empty if all is well.
 	Needs []state.Need `json:"needs"`
 
 	// Proofs are the last ones.
 	Proofs map[catalog.Name]history.Proof `json:"-"`
 
-	// holder holds the lock for applying where nobody applies, nil where nobody does.
+	// holder holds the lock for applying, nil where nobody does.
 	holder  *ksync.Holder
 	found   findings
 	inForce ksync.AcceptedPolicy
@@ -111,8 +113,12 @@ func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Conditi
 	if s.Clients, s.Silent, err = processes.AskCounts(ctx, c); err != nil {
 		return Status{}, err
 	}
+	if err := s.findDeadApplier(ctx, conn, c.Slot); err != nil {
+		return Status{}, err
+	}
 	s.readFindings(ctx, c)
 	s.settle(c.Policy, own)
+	s.addAnswers()
 	s.Needs = append(s.needs(c.Replication), s.readCertificates(c, time.Now())...)
 	return s, nil
 }
@@ -166,10 +172,8 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	if r.Applier, err = processes.ReadApplier(ctx, tx, slot); err != nil {
 		return err
 	}
-	if r.Applier == nil {
-		if s.holder, err = ksync.FindHolder(ctx, tx, slot); err != nil {
-			return err
-		}
+	if s.holder, err = ksync.FindHolder(ctx, tx, slot); err != nil {
+		return err
 	}
 	pids, err := processes.Serving(ctx, tx, slot)
 	r.Processes = len(pids)

@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/certificates"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/units"
+	"github.com/kproxy/kproxy/internal/visible"
 	"github.com/kproxy/kproxy/proxy"
 )
 
@@ -19,16 +20,19 @@ import (
 // and what needs attention.
 func (s Status) WriteText(w io.Writer) error {
 	var text strings.Builder
+	if r := s.Refused; r != nil {
+		fmt.Fprintf(&text, "READERS ARE REFUSED since %s, for %s: %s\n", r.Since.Format(time.RFC3339), units.Age(s.At.Sub(r.Since)), r.Why)
+	}
 	s.writeReplication(&text)
 	text.WriteByte('\n')
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tUNTOLD\tRETURNED\tEXPIRED\tPROOF")
 	for _, t := range s.Tables {
 		if t.Generation == 0 {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, t.State, t.Updates)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
 			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Untold, t.Returned, t.Expired, s.proofText(t.Proof))
 	}
 	if err := table.Flush(); err != nil {
@@ -120,12 +124,16 @@ func (s Status) writeReplication(text *strings.Builder) {
 	text.WriteByte('\n')
 }
 
-// stateText is the table's state, with the request that is not done yet.
+// stateText is the table's state, with the request that is not done yet, and how far that is.
 func (t Table) stateText() string {
+	text := t.State
 	if t.Asked != "" {
-		return t.State + ", " + t.Asked
+		text += ", " + t.Asked
 	}
-	return t.State
+	if t.Work != nil {
+		text += ", " + t.Work.String()
+	}
+	return text
 }
 
 // proofText is the result of the last proof for the release that readers see.
