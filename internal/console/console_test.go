@@ -37,7 +37,7 @@ type canned struct {
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func (c *canned) Site() Site {
-	return Site{Database: "hospital", Version: "v1", Process: "host, process 1", Tables: []string{testTable, "public.staff", testPersons}}
+	return Site{Database: "hospital", Version: "v1", Process: "host, process 1", Tables: []Listed{{testTable, "published"}, {"public.staff", "published"}, {testPersons, "published"}}}
 }
 
 func (c *canned) release() Release {

@@ -149,6 +149,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go d.metrics.proofs.Prove(ctx, measured)
 	if d.console != nil {
 		go measured.RecordLosses(ctx)
+		go measured.KeepFigures(ctx)
 		go d.console.Serve(ctx)
 	}
 	select {
@@ -253,7 +254,7 @@ func (d *Daemon) consoleProcess() webconsole.Process {
 	return webconsole.Process{
 		Logger: d.Logger, Level: d.Level, Config: d.config, Conditions: d.conditions,
 		Replication: d.syncer.Status, Clients: d.Clients, Sessions: d.proxy.Sessions, Observer: d.metrics.observer,
-		Refusal: d.refuses,
+		Refusal: d.refuses, Work: d.work,
 	}
 }
 

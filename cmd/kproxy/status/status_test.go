@@ -64,7 +64,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	}
 	refused := func(slot, words string) {
 		t.Helper()
-		if _, err := readStored(t.Context(), conn, slot, storedPolicy, "kproxy_reader"); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := readStored(t.Context(), conn, slot, storedPolicy, "kproxy_reader", false); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want an error with %q", err, words)
 		}
 	}
@@ -81,7 +81,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	execute(storedStore)
 	refused("another", `fed by replication slot "status_test"`)
 
-	s, err := readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader")
+	s, err := readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +95,14 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
 	})
-	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil {
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", false); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
 		t.Errorf("replication is %+v", r)
 	}
 	execute("DELETE FROM kproxy_store.release_7")
-	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil || s.Tables[0].Withheld != 13 {
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", false); err != nil || s.Tables[0].Withheld != 13 {
 		t.Errorf("where nothing is published, %+v, %v", s.Tables[0], err)
 	}
 	execute("DROP TABLE kproxy_store.release_7")

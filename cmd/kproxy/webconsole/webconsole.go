@@ -43,6 +43,8 @@ type Process struct {
 	Sessions func(ctx context.Context) []proxy.SessionInfo
 	// Refusal says since when and why new sessions are not served, nil where they are.
 	Refusal func() *state.Refusal
+	// Work returns what the process makes of protected tables, by their names.
+	Work func() map[string]*state.Work
 	// Observer keeps figures of statements. It may be nil.
 	Observer *observe.Observer
 }
