@@ -82,12 +82,16 @@ func (k *keeper) look(ctx context.Context) (err error) {
 	}
 	for _, p := range publications {
 		name := p.Policy.Table
-		if !changed[name] || !k.process.Published(name) {
+		if !changed[name] {
 			continue
 		}
 		began := time.Now()
 		f, err := measureFigures(ctx, k.conn, p)
 		k.rests[name] = time.Now().Add(max(keptLeast, keptFactor*time.Since(began)))
+		if err != nil && !k.conn.IsClosed() {
+			k.process.Logger.Debug("a table could not be counted", "relation", name, "error", upstream.WithoutValues(err))
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}

@@ -52,6 +52,7 @@ type Table struct {
 	// Shown is the generation that readers see.
 	Shown    int64  `json:"-"`
 	withheld string // why nothing of the table can be published
+	created  time.Time
 	// Kept are the figures that are kept of the release, nil where they were counted or there are none.
 	Kept *history.Figures `json:"-"`
 }
@@ -214,7 +215,7 @@ func ReadKept(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, kept m
 		return t, err
 	}
 	f, known := kept[policy.Table]
-	if !known || f.Generation != t.Shown {
+	if !known || f.Generation != t.Shown || f.At.Before(t.created) { // of an earlier one of this number
 		return t, nil
 	}
 	t.Records, t.Withheld, t.Rows, t.Classes = f.Records, f.Withheld, f.Rows, f.Classes
@@ -228,11 +229,11 @@ func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, untold, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned, created_at
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Untold, &t.Expired,
-			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned)
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned, &t.created)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
