@@ -26,6 +26,7 @@ var functions = template.FuncMap{
 	"plain":    func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) },
 	"short":    short,
 	"given":    given,
+	"parts":    parts,
 	"join":     func(texts []string) string { return strings.Join(texts, ", ") },
 	"panel":    func(p page, v any) panel { return panel{p, v} },
 }

@@ -85,6 +85,9 @@ func (o Overview) Alert() string { return alert(o.Refused != nil, len(o.Needs)) 
 // short is a table's name without the schema public, which is hidden from view.
 func short(name string) string { return strings.TrimPrefix(name, "public.") }
 
+// parts are those of a name between which it may be broken.
+func parts(name string) []string { return strings.SplitAfter(name, "_") }
+
 // given is the schema that [short] takes away.
 func given(name string) string { return strings.TrimSuffix(name, short(name)) }
 

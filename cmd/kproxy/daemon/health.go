@@ -66,6 +66,9 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 	if slices.ContainsFunc(d.proxy.Pool().Hosts, func(h pool.HostReport) bool { return h.Role == "second_primary" }) {
 		not(secondPrimary)
 	}
+	if r := d.refuses(); r != nil {
+		h.RefusedSince = &r.Since
+	}
 	h.Ready = len(h.Reasons) == 0
 	return h
 }

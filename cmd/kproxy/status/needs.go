@@ -20,6 +20,7 @@ func (s Status) needs(c config.Replication) []state.Need {
 	need := func(what, fix string) { needs = append(needs, state.Need{What: what, Fix: fix}) }
 	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
 	switch {
+	case r.Position == "": // it has not begun
 	case !r.Exists:
 		need(fmt.Sprintf("replication slot %s is gone, and changes with it", r.Slot), recover)
 	case r.WALStatus == WALLost:
@@ -29,8 +30,15 @@ func (s Status) needs(c config.Replication) []state.Need {
 	case c.Alarm.Retained > 0 && r.Retained >= c.Alarm.Retained:
 		need(fmt.Sprintf("the server keeps %s of its log for replication slot %s", units.Bytes(r.Retained), r.Slot), FixBehind)
 	}
-	if r.Applier == nil {
+	switch {
+	case r.Applier == nil:
 		needs = append(needs, s.nobodyApplies())
+	default:
+		for _, c := range s.Clients {
+			if c.Problem != "" {
+				need(fmt.Sprintf("kproxy (%s) says: %s", c.Process, c.Problem), c.Fix)
+			}
+		}
 	}
 	for _, c := range s.Clients {
 		if c.Refused != "" {

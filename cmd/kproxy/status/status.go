@@ -179,7 +179,9 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return &upstream.MissingError{What: "nothing has been published yet", Fix: "start 'kproxy serve'"}
+		if err := s.readBeginning(ctx, tx, slot); err != nil {
+			return err
+		}
 	case err != nil:
 		return fmt.Errorf("reading the position: %w", err)
 	case r.Slot != slot:
@@ -194,6 +196,24 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	pids, err := processes.Serving(ctx, tx, slot)
 	r.Processes = len(pids)
 	return err
+}
+
+// readBeginning is for a slot without a position: nothing has been published yet. Where no process is about to,
+// there is no state to be read.
+func (s *Status) readBeginning(ctx context.Context, tx pgx.Tx, slot string) error {
+	pids, err := processes.Serving(ctx, tx, slot)
+	if err != nil {
+		return err
+	}
+	if len(pids) == 0 {
+		return &upstream.MissingError{What: "nothing has been published yet", Fix: "start 'kproxy serve'"}
+	}
+	s.Replication.Slot = slot
+	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&s.At); err != nil {
+		return fmt.Errorf("asking for the time: %w", err)
+	}
+	s.Replication.Since = s.At
+	return nil
 }
 
 // ReadTable reads the state of one release, and counts its records, rows and classes.

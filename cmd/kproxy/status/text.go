@@ -86,6 +86,8 @@ func (s Status) writeExpired(text *strings.Builder) {
 func (s Status) writeReplication(text *strings.Builder) {
 	r := s.Replication
 	switch {
+	case r.Position == "":
+		fmt.Fprintf(text, "nothing has been published through replication slot %s yet\n", r.Slot)
 	case !r.Exists:
 		fmt.Fprintf(text, "replication slot %s is gone\n", r.Slot)
 	case r.Applier != nil:
@@ -97,7 +99,9 @@ func (s Status) writeReplication(text *strings.Builder) {
 	default:
 		fmt.Fprintf(text, "replication slot %s is not read by any kproxy\n", r.Slot)
 	}
-	fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, units.Age(s.At.Sub(r.Since)), units.Bytes(r.Behind))
+	if r.Position != "" {
+		fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, units.Age(s.At.Sub(r.Since)), units.Bytes(r.Behind))
+	}
 	if r.Exists {
 		fmt.Fprintf(text, "confirmed is %s; the server keeps %s of its log for the slot", r.Confirmed, units.Bytes(r.Retained))
 		if r.WALStatus != "" {

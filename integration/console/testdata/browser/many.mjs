@@ -47,10 +47,10 @@ async function fits(page, what) {
 }
 
 // compact: a table that is well takes so much room at most, in pixels.
-const room = { 360: 96, 768: 70, 1280: 50, 1920: 32 };
+const room = { 360: 116, 768: 70, 1280: 54, 1920: 32 };
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-for (const colorScheme of ["light", "dark"]) for (const width of [360, 768, 1280, 1920]) {
+for (const colorScheme of (process.env.COLORS ?? "light,dark").split(",")) for (const width of (process.env.WIDTHS ?? "360,768,1280,1920").split(",").map(Number)) {
   const ctx = await browser.newContext({ viewport: { width, height: width < 500 ? 740 : 1000 }, colorScheme, bypassCSP: true, isMobile: width < 500, hasTouch: width < 500, deviceScaleFactor: width < 500 ? 2 : 1 });
   ctx.setDefaultTimeout(patience);
   const page = await ctx.newPage();
@@ -70,6 +70,8 @@ for (const colorScheme of ["light", "dark"]) for (const width of [360, 768, 1280
     const listed = await page.locator(".nav-tables li").evaluateAll((all) => all.map((li) => li.textContent.trim()));
     check(listed.length == TABLES && listed[0] === `${halted[0]} ${listed[0].split(" ")[1]}` && listed[1].startsWith(halted[1]) && listed[2] === `${WITHHELD} withheld`, `the side list of ${what} begins with ${listed.slice(0, 4)}`);
     if (name !== "overview") continue;
+    await page.evaluate(() => document.getElementById("tables").scrollIntoView());
+    await page.screenshot({ path: `${SHOTS}/tables-${width}-${colorScheme}.png` });
     const first = await page.locator(".dense tbody th").evaluateAll((all) => all.slice(0, 3).map((th) => th.textContent.trim()));
     check(first.join() === [...halted, WITHHELD].join(), `the first tables of ${what} are ${first}`);
     const tall = await page.locator(".dense tbody tr").evaluateAll((all) => Math.max(...all.slice(3).map((tr) => tr.getBoundingClientRect().height)));
