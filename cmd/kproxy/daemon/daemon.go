@@ -254,7 +254,7 @@ func (d *Daemon) consoleProcess() webconsole.Process {
 	return webconsole.Process{
 		Logger: d.Logger, Level: d.Level, Config: d.config, Conditions: d.conditions,
 		Replication: d.syncer.Status, Clients: d.Clients, Sessions: d.proxy.Sessions, Observer: d.metrics.observer,
-		Refusal: d.refuses, Work: d.work,
+		Refusal: d.refusal.known, Work: d.work,
 	}
 }
 

@@ -44,6 +44,13 @@ func (r *refusal) note(logger *slog.Logger, why, fix string, at time.Time) *stat
 	return r.now
 }
 
+// known returns what was found out last, without waiting.
+func (r *refusal) known() *state.Refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
 // watchRefusals looks, until ctx ends, whether readers are refused.
 func (d *Daemon) watchRefusals(ctx context.Context) {
 	every := time.NewTicker(refusalInterval)
