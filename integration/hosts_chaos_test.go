@@ -21,7 +21,7 @@ const (
 	hostsStaleness = 5 * time.Second
 	// hostsPatience is for how long readers may be refused after the right primary can be reached again.
 	hostsPatience = 15 * time.Second
-	hostsRounds   = 8
+	hostsRounds   = 9
 )
 
 // name is an address that leads to one server or another, as a name does whose record is changed, or to none.
@@ -150,6 +150,8 @@ type chaoticHosts struct {
 	world                worldClock
 	random               *rand.Rand
 	answers, refusals    int
+	asked                int
+	sessions             [2]*pgx.Conn // of the reader; the first is made anew each time
 	longest              time.Duration
 }
 
@@ -171,7 +173,7 @@ func TestHostsComeAndGo(t *testing.T) {
 	h.newStandby()
 	const reader = "    password_file: reader.password\n"
 	s.replace(t, fmt.Sprintf("port: %d", primary.Port()), fmt.Sprintf("port: %d", h.owner.port()),
-		reader, reader+fmt.Sprintf("    hosts: [\"127.0.0.1:%d\", \"127.0.0.1:%d\"]\n    prefer: standby\n    max_staleness: %s\n", h.first.port(), h.second.port(), hostsStaleness))
+		reader, reader+fmt.Sprintf("    hosts: [\"127.0.0.1:%d\", \"127.0.0.1:%d\"]\n    prefer: standby\n    max_staleness: %s\n", h.second.port(), h.first.port(), hostsStaleness))
 	p := s.serve(t)
 	defer p.end(t, syscall.SIGTERM)
 
@@ -179,7 +181,7 @@ func TestHostsComeAndGo(t *testing.T) {
 	var at sync.WaitGroup
 	at.Go(func() { h.write(ctx) })
 	at.Go(func() { h.read(ctx) })
-	rounds := []func(){h.flapStandby, h.flapPrimary, h.promoteTheWrongOne, h.misleadTheOwner, h.stricter}
+	rounds := []func(){h.flapStandby, h.stallStandby, h.flapPrimary, h.promoteTheWrongOne, h.misleadTheOwner, h.stricter}
 	for i := range hostsRounds {
 		round := i
 		if round >= len(rounds) {
@@ -241,6 +243,21 @@ func (h *chaoticHosts) flapStandby() {
 		h.pause(time.Second)
 		h.second.lead(h.standby)
 		h.pause(time.Second)
+	}
+}
+
+// stallStandby has the standby show what it does for longer than it may.
+func (h *chaoticHosts) stallStandby() {
+	conn, err := pgx.Connect(h.t.Context(), h.standby.DSN(h.site.database))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, sql := range []string{"SELECT pg_wal_replay_pause()", "SELECT pg_wal_replay_resume()"} {
+		if _, err := conn.Exec(h.t.Context(), sql); err != nil {
+			h.t.Fatal(err)
+		}
+		h.pause(2 * hostsStaleness)
 	}
 }
 
@@ -327,6 +344,13 @@ func (h *chaoticHosts) write(ctx context.Context) {
 
 // read asks as a reader does, over and over, and judges the answers.
 func (h *chaoticHosts) read(ctx context.Context) {
+	defer func() {
+		for _, conn := range h.sessions {
+			if conn != nil {
+				_ = conn.Close(context.Background())
+			}
+		}
+	}()
 	var refused time.Time // since when, with the right primary in reach
 	for ctx.Err() == nil {
 		begun := time.Now()
@@ -363,16 +387,25 @@ func (h *chaoticHosts) read(ctx context.Context) {
 	}
 }
 
-// ask opens a session, and returns the newest and the oldest change that it is shown, and the size of the smallest
-// class.
+// ask returns the newest and the oldest change that a statement is shown, and the size of the smallest class. Half of
+// the sessions are new ones, the others go on until they fail.
 func (h *chaoticHosts) ask(ctx context.Context) (newest, oldest, smallest int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, h.site.url())
-	if err != nil {
-		return 0, 0, 0, err
+	i := h.asked % len(h.sessions)
+	h.asked++
+	defer func() {
+		if conn := h.sessions[i]; conn != nil && (err != nil || i == 0) {
+			_ = conn.Close(context.WithoutCancel(ctx))
+			h.sessions[i] = nil
+		}
+	}()
+	if h.sessions[i] == nil {
+		if h.sessions[i], err = pgx.Connect(ctx, h.site.url()); err != nil {
+			h.sessions[i] = nil
+			return 0, 0, 0, err
+		}
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	err = conn.QueryRow(ctx, "SELECT max(n), min(n), (SELECT min(c) FROM (SELECT count(*) AS c FROM people GROUP BY age) g) FROM people").Scan(&newest, &oldest, &smallest)
+	err = h.sessions[i].QueryRow(ctx, "SELECT max(n), min(n), (SELECT min(c) FROM (SELECT count(*) AS c FROM people GROUP BY age) g) FROM people").Scan(&newest, &oldest, &smallest)
 	return newest, oldest, smallest, err
 }

@@ -169,6 +169,9 @@ func TestRefusedReadersAreTold(t *testing.T) {
 		if !p.awaitLog(t, `(?m)msg="readers are served again"`) {
 			t.Error("the log does not tell that it is over")
 		}
-		eventually(t, "nothing is refused any more", func() bool { h := d.headline(); return h.Refused == nil && len(h.Needs) == 0 && s.kproxy(t, "status").code == 0 })
+		eventually(t, "nothing is refused any more", func() bool {
+			h := d.headline()
+			return h.Refused == nil && len(h.Needs) == 0 && s.kproxy(t, "status").code == 0
+		})
 	}
 }
