@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -173,5 +174,41 @@ func TestRefusedReadersAreTold(t *testing.T) {
 			h := d.headline()
 			return h.Refused == nil && len(h.Needs) == 0 && s.kproxy(t, "status").code == 0
 		})
+	}
+}
+
+// TestPagesCountNothing: the pages of a table whose rows nobody can read show what was counted before. A page that
+// counted them would wait.
+func TestPagesCountNothing(t *testing.T) {
+	t.Parallel()
+	s := watchedSite(t, nil)
+	p := s.serve(t)
+	defer p.end(t, syscall.SIGTERM)
+	d, admin := s.sit(t), connect(t, s.admin)
+	eventually(t, "the table is counted", func() bool { h := d.headline(); return len(h.Tables) == 1 && h.Tables[0].Rows == operatedRows })
+	generation := scalar[int64](t, admin, "SELECT generation FROM kproxy_store.generation")
+	tx, err := admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), fmt.Sprintf("LOCK TABLE kproxy_store.records_%d, kproxy_store.release_%[1]d", generation)); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := d.client.Get(d.url + "/api/tables/public.people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := decoded[struct {
+		Rows, Classes int64
+		At            *time.Time                      `json:"figures_at"`
+		Sizes         []struct{ Size, Classes int64 } `json:"class_sizes"`
+		Loss          *float64                        `json:"information_loss"`
+	}](t, body(t, answer))
+	if page.Rows != operatedRows || page.Classes == 0 || page.At == nil || len(page.Sizes) == 0 || page.Sizes[0].Size < 5 || page.Loss == nil {
+		t.Errorf("the page tells %+v", page)
+	}
+	if h := d.headline(); len(h.Tables) != 1 || h.Tables[0].Rows != operatedRows {
+		t.Errorf("the overview tells %+v", h)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,7 +129,7 @@ func openWarehouse(t *testing.T) *warehouse {
 	}
 	setup := exec.CommandContext(t.Context(), program, "setup", "--config", config)
 	passwords := append(os.Environ(), "WAREHOUSE_OWNER=owner", "WAREHOUSE_READER=reader")
-	setup.Env = append(passwords, "KPROXY_ADMIN_URL="+server.DSN("postgres"))
+	setup.Env = slices.Concat(passwords, []string{"KPROXY_ADMIN_URL=" + server.DSN("postgres")})
 	if said, err := setup.CombinedOutput(); err != nil {
 		t.Fatalf("setup: %v\n%s", err, said)
 	}

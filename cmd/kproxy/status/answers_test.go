@@ -2,12 +2,13 @@ package status
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
 
-	"context"
 	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"

@@ -30,14 +30,12 @@ func (s Status) needs(c config.Replication) []state.Need {
 	case c.Alarm.Retained > 0 && r.Retained >= c.Alarm.Retained:
 		need(fmt.Sprintf("the server keeps %s of its log for replication slot %s", units.Bytes(r.Retained), r.Slot), FixBehind)
 	}
-	switch {
-	case r.Applier == nil:
+	if r.Applier == nil {
 		needs = append(needs, s.nobodyApplies())
-	default:
-		for _, c := range s.Clients {
-			if c.Problem != "" {
-				need(fmt.Sprintf("kproxy (%s) says: %s", c.Process, c.Problem), c.Fix)
-			}
+	}
+	for _, c := range s.Clients {
+		if r.Applier != nil && c.Problem != "" {
+			need(fmt.Sprintf("kproxy (%s) says: %s", c.Process, c.Problem), c.Fix)
 		}
 	}
 	for _, c := range s.Clients {

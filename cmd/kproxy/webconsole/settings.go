@@ -64,7 +64,7 @@ func settingsOf(key string, v reflect.Value) []console.Setting {
 		_, policies := v.Interface().(catalog.Policy)
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
-			if field.IsExported() && !(policies && field.Name == "Tables") { // those stand on the tables' pages
+			if field.IsExported() && (!policies || field.Name != "Tables") { // those stand on the tables' pages
 				within := key
 				if own := keyOf(field); own != "" {
 					within = settings.Within(key, own)
