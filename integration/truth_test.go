@@ -32,25 +32,25 @@ type headline struct {
 	}
 }
 
-// body is what an answer says.
-func body(t *testing.T, answer *http.Response) string {
-	t.Helper()
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+// page returns the status and the text of a page.
+func (d desk) page(path string) (status int, text string) {
+	d.t.Helper()
+	answer, err := d.client.Get(d.url + path)
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	return string(text)
+	defer func() { _ = answer.Body.Close() }()
+	read, err := io.ReadAll(answer.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return answer.StatusCode, string(read)
 }
 
 func (d desk) headline() (h headline) {
 	d.t.Helper()
-	answer, err := d.client.Get(d.url + "/api/overview")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if answer.StatusCode == http.StatusOK {
-		h = decoded[headline](d.t, body(d.t, answer))
+	if status, text := d.page("/api/overview"); status == http.StatusOK {
+		h = decoded[headline](d.t, text)
 	}
 	return h
 }
@@ -153,12 +153,8 @@ func TestRefusedReadersAreTold(t *testing.T) {
 		if len(h.Needs) == 0 || !strings.Contains(strings.ToLower(h.Needs[0].What), "readers are refused") || len(h.Tables) != 1 || h.Tables[0].Rows != operatedRows {
 			t.Errorf("the overview is %+v", h)
 		}
-		answer, err := d.client.Get(d.url + "/tables/public.people")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if page := body(t, answer); answer.StatusCode != http.StatusOK || !strings.Contains(page, "quasi-identifying") || !strings.Contains(page, "5-anonymity") || !strings.Contains(page, "<title>Readers are refused") {
-			t.Errorf("the table's page is %s:\n%s", answer.Status, page)
+		if status, page := d.page("/tables/public.people"); status != http.StatusOK || !strings.Contains(page, "quasi-identifying") || !strings.Contains(page, "5-anonymity") || !strings.Contains(page, "<title>Readers are refused") {
+			t.Errorf("the table's page is %d:\n%s", status, page)
 		}
 		if o := s.kproxy(t, "status"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, c.status) || !strings.Contains(o.stdout+o.stderr, c.why) {
 			t.Errorf("the status is %d\n%s%s", o.code, o.stdout, o.stderr)
@@ -195,16 +191,13 @@ func TestPagesCountNothing(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), fmt.Sprintf("LOCK TABLE kproxy_store.records_%d, kproxy_store.release_%[1]d", generation)); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := d.client.Get(d.url + "/api/tables/public.people")
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, text := d.page("/api/tables/public.people")
 	page := decoded[struct {
 		Rows, Classes int64
 		At            *time.Time                      `json:"figures_at"`
 		Sizes         []struct{ Size, Classes int64 } `json:"class_sizes"`
 		Loss          *float64                        `json:"information_loss"`
-	}](t, body(t, answer))
+	}](t, text)
 	if page.Rows != operatedRows || page.Classes == 0 || page.At == nil || len(page.Sizes) == 0 || page.Sizes[0].Size < 5 || page.Loss == nil {
 		t.Errorf("the page tells %+v", page)
 	}

@@ -5,8 +5,6 @@ package state
 import (
 	"fmt"
 	"time"
-
-	"github.com/kproxy/kproxy/internal/units"
 )
 
 // The states of a protected table besides those of its release (sync.TableState).
@@ -81,7 +79,7 @@ func (w *Work) String() string {
 	}
 	text := fmt.Sprintf("%s %d%%", w.Stage, *w.Percent)
 	if w.Left > 0 {
-		text += ", " + units.Age(time.Duration(w.Left*float64(time.Second))) + " left"
+		text += ", " + time.Duration(w.Left*float64(time.Second)).Round(time.Second).String() + " left"
 	}
 	return text
 }
