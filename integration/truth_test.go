@@ -191,7 +191,9 @@ func TestPagesCountNothing(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), fmt.Sprintf("LOCK TABLE kproxy_store.records_%d, kproxy_store.release_%[1]d", generation)); err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	_, text := d.page("/api/tables/public.people")
+	t.Logf("the page took %v", time.Since(began).Round(time.Millisecond))
 	page := decoded[struct {
 		Rows, Classes int64
 		At            *time.Time                      `json:"figures_at"`
@@ -201,7 +203,9 @@ func TestPagesCountNothing(t *testing.T) {
 	if page.Rows != operatedRows || page.Classes == 0 || page.At == nil || len(page.Sizes) == 0 || page.Sizes[0].Size < 5 || page.Loss == nil {
 		t.Errorf("the page tells %+v", page)
 	}
+	began = time.Now()
 	if h := d.headline(); len(h.Tables) != 1 || h.Tables[0].Rows != operatedRows {
 		t.Errorf("the overview tells %+v", h)
 	}
+	t.Logf("the overview took %v", time.Since(began).Round(time.Millisecond))
 }

@@ -228,6 +228,9 @@ func (s *session) report(figures map[*table]TableStatus) {
 			now.State = Published
 		}
 		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
+		if now.Preparing && before.State != Halted { // who keeps it from being made ready is still there
+			now.Problem, now.Fix = before.Problem, before.Fix
+		}
 		if s.syncer.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
 			s.syncer.config.Logger.Warn("the table is withheld as a whole", "relation", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
 		}
