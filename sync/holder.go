@@ -18,6 +18,20 @@ type Holder struct {
 	Since *time.Time
 	// Applies says that it is called as the session of a kproxy that applies.
 	Applies bool
+	// heard is when its kproxy says it has answered last, nil where it has not yet.
+	heard *time.Time
+	// dead says that its kproxy no longer answers, or is known to have ended.
+	dead bool
+}
+
+// deadAnswers is for how long a kproxy that applies gives no answer until it counts as dead. The
+// server itself ends its session after the lease, if it can.
+const deadAnswers = 2 * lease
+
+// Dead returns the holder as the session of a kproxy that has ended.
+func (h Holder) Dead() *Holder {
+	h.dead = true
+	return &h
 }
 
 // String says who it is.
@@ -34,11 +48,22 @@ func (h *Holder) String() string {
 
 // Problem says that nobody applies while the session is there.
 func (h *Holder) Problem() string {
+	if h.Applies {
+		return "the lock by which one process applies is held by what is left of a kproxy that has ended or does not answer: " + h.String()
+	}
 	return "the lock by which one process applies is held by a session that is no kproxy: " + h.String()
 }
 
 // Fix ends the session.
-func (h *Holder) Fix() string { return endSession(h.PID) }
+func (h *Holder) Fix() string {
+	if h.Applies {
+		return "the server ends it within " + lease.String() + " where it can; else " + endSession(h.PID)
+	}
+	return endSession(h.PID)
+}
+
+// Obstructs reports whether nobody applies because of it.
+func (h *Holder) Obstructs() bool { return h != nil && (!h.Applies || h.dead) }
 
 // endSession is the statement that ends a session.
 func endSession(pid int32) string {
@@ -55,13 +80,14 @@ func FindHolder(ctx context.Context, on interface {
 	keys := lockKeys(slot)
 	var h Holder
 	err := on.QueryRow(ctx, `SELECT a.pid, coalesce(a.usename::text, ''), coalesce(a.application_name, ''), coalesce(pg_catalog.host(a.client_addr), ''),
-			a.backend_start, coalesce(a.usename = current_user AND a.application_name = $1, false)
+			a.backend_start, coalesce(a.usename = current_user AND a.application_name = $1, false), r.reply_time
 		FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+		LEFT JOIN pg_catalog.pg_stat_replication r ON r.pid = a.pid
 		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
 		AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
 		AND (l.classid::bigint << 32 | l.objid::bigint) IN (`+strings.Join(keys[:], ", ")+`)
 		AND NOT (a.usename = current_user AND a.application_name = $2)
-		ORDER BY a.pid LIMIT 1`, ApplierName(slot), followerName).Scan(&h.PID, &h.User, &h.Application, &h.Address, &h.Since, &h.Applies)
+		ORDER BY a.pid LIMIT 1`, ApplierName(slot), followerName).Scan(&h.PID, &h.User, &h.Application, &h.Address, &h.Since, &h.Applies, &h.heard)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -74,8 +100,9 @@ func FindHolder(ctx context.Context, on interface {
 // holderInterval is how often a process that follows looks who holds the lock.
 const holderInterval = 5 * time.Second
 
-// findHolder looks who keeps this process from applying, and has the log tell of one that is no
-// kproxy.
+// findHolder looks who keeps this process from applying, and has the log tell of one that does not
+// apply itself. The times at which a kproxy has answered are by its own clock: what counts is that
+// there are new ones.
 func (s *session) findHolder(ctx context.Context) error {
 	if time.Since(s.holderAsked) < holderInterval {
 		return nil
@@ -86,11 +113,19 @@ func (s *session) findHolder(ctx context.Context) error {
 	}
 	before := s.holder
 	s.holder, s.holderAsked = found, time.Now()
-	if found.foreign() && (!before.foreign() || before.PID != found.PID) {
+	if !found.silentSince(before) {
+		s.holderHeard = s.holderAsked
+	}
+	if found != nil {
+		found.dead = found.Applies && time.Since(s.holderHeard) > deadAnswers
+	}
+	if found.Obstructs() && (!before.Obstructs() || before.PID != found.PID) {
 		s.syncer.config.Logger.Error("nobody applies changes: "+found.Problem(), "pid", found.PID, "fix", found.Fix())
 	}
 	return nil
 }
 
-// foreign tells of a session that holds the lock and is no kproxy that applies.
-func (h *Holder) foreign() bool { return h != nil && !h.Applies }
+// silentSince reports whether the same kproxy held the lock before, and has not answered since.
+func (h *Holder) silentSince(before *Holder) bool {
+	return h != nil && before != nil && h.PID == before.PID && h.heard != nil && before.heard != nil && h.heard.Equal(*before.heard)
+}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/repeats"
 )
 
 // Any number of processes serve; one applies. It holds an advisory lock on the
@@ -77,6 +79,7 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	}
 	closeConn(s.replication)
 	s.replication = to
+	s.syncer.setSession(to.PID())
 	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
@@ -97,6 +100,7 @@ func (s *session) awaitLock(ctx context.Context) error {
 		}
 		if locked {
 			s.locked = true
+			s.syncer.setSession(s.replication.PID())
 			return s.becomeApplier(ctx)
 		}
 		own := false
@@ -104,6 +108,9 @@ func (s *session) awaitLock(ctx context.Context) error {
 			if own, err = s.awaitsItself(ctx); err != nil {
 				return err
 			}
+		}
+		if !own {
+			s.ownSince = time.Time{}
 		}
 		if !own {
 			if err := s.findHolder(ctx); err != nil {
@@ -133,10 +140,24 @@ func (s *session) awaitsItself(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if holder != nil && holder.Applies && uint32(holder.PID) == s.syncer.formerPID {
+		s.tellOwn(holder.Dead())
 		return true, nil
 	}
 	s.syncer.formerPID = 0
 	return holder == nil, nil // it ended just now
+}
+
+// tellOwn tells of the last session of this process, for which it waits. The log is told once the
+// server should have ended it.
+func (s *session) tellOwn(left *Holder) {
+	problem := "the server has not ended this process's own last session, which holds the lock by which one process applies: " + left.String()
+	s.syncer.setState(Reconnecting, problem, left.Fix())
+	switch {
+	case s.ownSince.IsZero():
+		s.ownSince = time.Now()
+	case time.Since(s.ownSince) > lease:
+		s.syncer.repeats.Note(s.syncer.config.Logger, slog.LevelError, repeats.Key{Kind: "own session", Who: left.String()}, "nobody applies changes: "+problem, "pid", left.PID, "fix", left.Fix())
+	}
 }
 
 // becomeApplier takes the name of the one that applies, and ends the sessions of the one that
@@ -207,7 +228,7 @@ func (s *session) follow(ctx context.Context) error {
 	switch {
 	case s.syncer.status.Refused != "":
 		s.syncer.status.Fix = FixPolicyRefused
-	case s.holder.foreign():
+	case s.holder.Obstructs():
 		s.syncer.status.Reason, s.syncer.status.Fix = s.holder.Problem(), s.holder.Fix()
 	}
 	s.syncer.status.Position = position.lsn
@@ -229,7 +250,7 @@ func (s *session) follow(ctx context.Context) error {
 		s.syncer.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
 	}
 	s.syncer.mu.Unlock()
-	if entered && !s.holder.foreign() {
+	if entered && !s.holder.Obstructs() {
 		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
 	}
 	if refused := s.syncer.Status().Refused; refused != s.loggedRefusal {

@@ -55,6 +55,8 @@ type session struct {
 	loggedRefusal string  // as the log was told last
 	holder        *Holder // of the lock for applying, as it was found last
 	holderAsked   time.Time
+	holderHeard   time.Time     // when the holder had answered anew
+	ownSince      time.Time     // for how long this process has waited for its own last session to end
 	position      pglogrepl.LSN // of the store: every applied table has at least that
 	shared        shared
 	progressed    *progress
@@ -202,6 +204,7 @@ func (s *session) close() {
 			s.syncer.formerPID = s.replication.PID()
 		}
 		closeConn(s.replication)
+		s.syncer.setSession(0)
 	}
 	if s.store.conn != nil {
 		closeConn(s.store.conn)

@@ -45,6 +45,9 @@ type Status struct {
 	// InForce is in force; empty where it may. FixPolicyRefused is what can be done.
 	Refused string
 	InForce int64
+	// Session is the server process of the session by which this process holds the lock for
+	// applying; 0 where it does not.
+	Session uint32
 	// Slot is how the replication slot was found last.
 	Slot SlotStatus
 	// Tables tells each table's release.

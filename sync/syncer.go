@@ -160,6 +160,13 @@ func (s *Syncer) setState(state State, reason, fix string) {
 	s.notify()
 }
 
+// setSession notes by which session this process holds the lock for applying; 0 for none.
+func (s *Syncer) setSession(pid uint32) {
+	s.mu.Lock()
+	s.status.Session = pid
+	s.mu.Unlock()
+}
+
 func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
 	s.mu.Lock()
 	s.status.Tables[name] = status
@@ -221,6 +228,9 @@ func (s *session) report(figures map[*table]TableStatus) {
 			now.State = Published
 		}
 		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
+		if now.Preparing && before.State != Halted { // who keeps it from being made ready is still there
+			now.Problem, now.Fix = before.Problem, before.Fix
+		}
 		if s.syncer.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
 			s.syncer.config.Logger.Warn("the table is withheld as a whole", "relation", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
@@ -128,6 +129,16 @@ func (w *worker) reportObstacle(n *preparedTable, err error) {
 	w.syncer.notify()
 }
 
+// forgetObstacle has the status no longer say who keeps a table from being made ready.
+func (w *worker) forgetObstacle(n *preparedTable) {
+	name := n.job.publication.Policy.Table
+	if status := w.syncer.Status().Tables[name]; status.State != Halted {
+		status.Problem, status.Fix = "", ""
+		w.syncer.setTable(name, status)
+		w.syncer.notify()
+	}
+}
+
 // prepareOnce brings the table to a snapshot.
 func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	t, err := newTable(n.job.publication)
@@ -136,11 +147,15 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	}
 	t.join(n.job.group)
 	t.now, t.logger, n.table = w.syncer.config.Now, w.syncer.config.Logger, t
-	snapshot, err := w.takeSnapshot(ctx, func(b *BlockedError) { w.reportObstacle(n, b) })
+	var blocked atomic.Bool
+	snapshot, err := w.takeSnapshot(ctx, func(b *BlockedError) { blocked.Store(true); w.reportObstacle(n, b) })
 	if err != nil {
 		return err
 	}
 	defer snapshot.close()
+	if blocked.Load() {
+		w.forgetObstacle(n)
+	}
 	n.at, t.release.position = snapshot.at, snapshot.at
 	tx, err := snapshot.begin(ctx, w.syncer)
 	if err != nil {

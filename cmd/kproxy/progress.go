@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/work"
 	"github.com/kproxy/kproxy/internal/visible"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // progress shows how far long work is: on a terminal one line that is drawn over,
@@ -21,7 +23,7 @@ type progress struct {
 	mu    sync.Mutex
 	last  time.Time
 	shown bool
-	work  works
+	work  work.List
 }
 
 const (
@@ -40,6 +42,16 @@ func (p *progress) say(text string) {
 	defer p.mu.Unlock()
 	if p.due() {
 		p.draw(text)
+	}
+}
+
+// show tells of the publication of one table, beside which others can be under way.
+func (p *progress) show(at ksync.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.work = p.work.Told(at, p.now())
+	if p.due() {
+		p.draw(p.work.Lines(p.terminal)...)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/work"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -36,9 +37,9 @@ func TestProgressOfSeveralTables(t *testing.T) {
 	step(5*time.Second, ksync.Progress{Table: b, Stage: "reading", Done: 97},
 		"public.a: anonymizing 0 of 1000 records (0%)\npublic.b: reading 97 records, 10/s\n")
 	// What is not told of any more is done.
-	step(stale-5*time.Second, ksync.Progress{Table: b, Stage: "publishing", Done: 1, Total: 2},
+	step(work.Stale-5*time.Second, ksync.Progress{Table: b, Stage: "publishing", Done: 1, Total: 2},
 		"public.a: anonymizing 0 of 1000 records (0%)\npublic.b: publishing 1 of 2 records (50%)\n")
-	step(stale, ksync.Progress{Table: b, Stage: "publishing", Done: 2, Total: 2}, "public.b: publishing 2 of 2 records (100%)\n")
+	step(work.Stale, ksync.Progress{Table: b, Stage: "publishing", Done: 2, Total: 2}, "public.b: publishing 2 of 2 records (100%)\n")
 
 	p.terminal = true
 	step(time.Second, ksync.Progress{Table: a, Stage: "reading", Done: 3, Total: 4}, "\r\x1b[Kpublic.b: publishing 100%; public.a: reading 75%")

@@ -44,6 +44,11 @@ of an earlier release says nothing about the present one. WITHHELD counts all re
 are not published. The figures are for the operator: they would tell readers who came and
 who left. Below are the certificates that the configuration names, by their ends.
 
+That readers are refused comes first, since when and why. A table that is being published
+shows how far that is, or that it is blocked; the last lines say by whom, and what ends that.
+If the database cannot be asked, status asks the process of this machine, if there are
+metrics.
+
 Exit codes: 0 all is well; 1 the status could not be read; 2 wrong command line;
 3 something needs attention, and the last lines say what, and how to fix it: a table is
 halted or withdrawn, or its proof fails; a listed name cannot be used; the audit fails; the
@@ -57,7 +62,7 @@ kproxy applies changes; a certificate has expired or does so soon; or auth_query
 		return bounded(func(ctx context.Context, cfg *config.Config) error {
 			status, err := status.Read(ctx, cfg)
 			if err != nil {
-				return err
+				return withRefusal(ctx, cfg, err)
 			}
 			write := status.WriteText
 			if *asJSON {

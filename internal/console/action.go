@@ -60,7 +60,7 @@ func (c *Console) showActions(w http.ResponseWriter, r *http.Request, s *session
 }
 
 func (c *Console) actionPage(w http.ResponseWriter, r *http.Request, s *session, status int, template string, body actionPage) error {
-	body.Levels, body.Tables = logLevels, c.options.Source.Site().Tables
+	body.Levels, body.Tables = logLevels, c.options.Source.Site().Names()
 	return c.render(w, r, s, status, template, page{Title: "Actions", Section: "actions", Body: body})
 }
 
@@ -72,7 +72,7 @@ func (c *Console) chosen(r *http.Request) (actionPage, error) {
 	}
 	body := actionPage{Deeds: deeds, Chosen: d, Price: d.Price, Consent: agreed}
 	if d.Tables {
-		if body.Table = r.FormValue("table"); !slices.Contains(c.options.Source.Site().Tables, body.Table) {
+		if body.Table = r.FormValue("table"); !c.options.Source.Site().Has(body.Table) {
 			return body, InputError("choose a protected table")
 		}
 	}

@@ -37,7 +37,7 @@ type canned struct {
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func (c *canned) Site() Site {
-	return Site{Database: "hospital", Version: "v1", Process: "host, process 1", Tables: []string{testTable, "public.staff", testPersons}}
+	return Site{Database: "hospital", Version: "v1", Process: "host, process 1", Tables: []Listed{{testTable, "published"}, {"public.staff", "published"}, {testPersons, "published"}}}
 }
 
 func (c *canned) release() Release {
@@ -61,7 +61,7 @@ func (c *canned) Overview(context.Context) (Overview, error) {
 		At: at, Needs: []state.Need{{What: "a <table> is withdrawn", Fix: "do something"}}, Tables: []Release{c.release()},
 		Views: []state.View{{Name: "public.v", State: "withdrawn", Problem: "a column"}}, Silent: 1,
 		Replication: &Replication{
-			Replication: state.Replication{Slot: "kproxy", Since: at, Exists: true, Retained: 5 << 20, WALStatus: "reserved"},
+			Replication: state.Replication{Slot: "kproxy", Position: "0/1", Since: at, Exists: true, Retained: 5 << 20, WALStatus: "reserved"},
 			State:       "streaming", Alarm: 10 << 30, Lag: &late, Applier: "this process",
 		},
 		Processes: []Process{{Name: "host, process 1", Sessions: 2, Connections: 3}},

@@ -24,6 +24,10 @@ var functions = template.FuncMap{
 	"path":     url.PathEscape,
 	"hundred":  func(f *float64) string { return strconv.FormatFloat(100**f, 'f', 1, 64) },
 	"plain":    func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) },
+	"short":    short,
+	"given":    given,
+	"parts":    parts,
+	"join":     func(texts []string) string { return strings.Join(texts, ", ") },
 	"panel":    func(p page, v any) panel { return panel{p, v} },
 }
 

@@ -28,7 +28,17 @@ type page struct {
 	At time.Time
 	// Live says that the script updates the figures.
 	Live bool
+	// Told replaces what the site says of what needs the operator; nil where that stands.
+	Told *string
 	Body any
+}
+
+// Alert is what needs the operator, in a few words; empty for nothing.
+func (p page) Alert() string {
+	if p.Told != nil {
+		return *p.Told
+	}
+	return p.Site.Alert()
 }
 
 // Ago returns the time between t and the page's time.

@@ -48,7 +48,7 @@ func (c *Console) allRoutes() []route {
 // tableOf returns the protected table that a path names, empty for none.
 func (c *Console) tableOf(r *http.Request) string {
 	name := r.PathValue("table")
-	if !slices.Contains(c.options.Source.Site().Tables, name) {
+	if !c.options.Source.Site().Has(name) {
 		return ""
 	}
 	return name
@@ -106,12 +106,20 @@ func (c *Console) showProfile(w http.ResponseWriter, r *http.Request, _ *session
 	return nil
 }
 
+// showTrialOfFirst leads to the table that a form names, else to the first one that readers can read.
 func (c *Console) showTrialOfFirst(w http.ResponseWriter, r *http.Request, _ *session) error {
-	tables := c.options.Source.Site().Tables
-	if len(tables) == 0 {
+	site := c.options.Source.Site()
+	if len(site.Tables) == 0 {
 		return ErrUnknown
 	}
-	http.Redirect(w, r, "/whatif/"+url.PathEscape(tables[0]), http.StatusSeeOther)
+	name := site.Tables[0].Name
+	if i := slices.IndexFunc(site.Tables, func(t Listed) bool { return urgency(t.State) > 1 }); i >= 0 {
+		name = site.Tables[i].Name
+	}
+	if wanted := r.FormValue("table"); site.Has(wanted) {
+		name = wanted
+	}
+	http.Redirect(w, r, "/whatif/"+url.PathEscape(name), http.StatusSeeOther)
 	return nil
 }
 
@@ -120,10 +128,13 @@ func (c *Console) showOverview(w http.ResponseWriter, r *http.Request, s *sessio
 	if err != nil {
 		return err
 	}
+	o.Tables = slices.Clone(o.Tables)
+	arrange(o.Tables)
 	if wantsJSON(r) {
 		return writeJSON(w, http.StatusOK, o)
 	}
-	return c.render(w, r, s, http.StatusOK, "overview", page{Title: "Overview", Section: "overview", At: o.At, Live: true, Body: o})
+	told := o.Alert()
+	return c.render(w, r, s, http.StatusOK, "overview", page{Title: "Overview", Section: "overview", At: o.At, Live: true, Told: &told, Body: o})
 }
 
 // tablePage is the content of a table's page.

@@ -43,12 +43,26 @@ type Site struct {
 	Database string   `json:"database"`
 	Version  string   `json:"version"`
 	Process  string   `json:"process"` // machine and process that shows the console
-	Tables   []string `json:"tables"`  // protected, in the configuration's order
+	Tables   []Listed `json:"tables"`  // protected, in the configuration's order
+	// Refused says that this process refuses readers, and Needs counts what needed the operator when the
+	// overview was read last.
+	Refused bool `json:"readers_refused"`
+	Needs   int  `json:"needs"`
+}
+
+// Listed is a protected table in the list of all.
+type Listed struct {
+	Name string `json:"table"`
+	// State is that of the table in the process that shows the console; empty where it knows none.
+	State string `json:"state"`
 }
 
 // Overview is what the first page shows.
 type Overview struct {
-	At     time.Time    `json:"at"` // the server's clock
+	At time.Time `json:"at"` // the server's clock
+	// Refused says that readers are refused, since when and why; nil where a process serves them.
+	Refused *state.Refusal `json:"readers_refused,omitempty"`
+	// Needs is what waits for the operator; that readers are refused comes first.
 	Needs  []state.Need `json:"needs"`
 	Tables []Release    `json:"tables"`
 	Views  []state.View `json:"views"`
@@ -68,6 +82,9 @@ type Release struct {
 	// are nil before that.
 	Loss   *float64   `json:"information_loss"`
 	LossAt *time.Time `json:"information_loss_at"`
+	// FiguresAt is when records, rows and classes were counted, nil where they were not, or as the page
+	// was read.
+	FiguresAt *time.Time `json:"figures_at,omitempty"`
 }
 
 // Replication is how far releases are behind the source, and what this process does about it.
@@ -93,6 +110,9 @@ type Process struct {
 // Table is all that the page of a table shows.
 type Table struct {
 	At time.Time `json:"at"`
+	// Unread says why the database tells nothing of the table, so that what is shown may be old. It is
+	// empty where it does.
+	Unread string `json:"unread,omitempty"`
 	Release
 	Columns []Column `json:"columns"`
 	// Sizes are how many classes have so many rows, ascending; K is the smallest size

@@ -68,7 +68,7 @@ func TestUnknownIsNoFigure(t *testing.T) {
 	}}
 	text := away.page(t, "/")
 	lacks(t, text, "gone", "0 B", "no alarm", "elsewhere", "not yet", " 0 ", "0 %", "nobody", "ago")
-	if !strings.Contains(text, "unknown") || strings.Count(text, "–") != 5 || !strings.Contains(text, "guarded updates") || !strings.Contains(text, "Nothing is known") {
+	if !strings.Contains(text, "unknown") || strings.Count(text, "–") != 5 || !strings.Contains(text, "5-anonymity guarded") || !strings.Contains(text, "Nothing is known") {
 		t.Errorf("shown is:\n%s", text)
 	}
 	var told struct {

@@ -19,6 +19,8 @@ type Health struct {
 	Ready bool `json:"ready"`
 	// Reasons say why not.
 	Reasons []string `json:"reasons"`
+	// RefusedSince is since when statements have not been served, nil where they are, or never were.
+	RefusedSince *time.Time `json:"refused_since,omitempty"`
 }
 
 // probePatience bounds what a probe may take.

@@ -2,7 +2,10 @@
 // writes it, with --json under the keys given here, and the console shows it.
 package state
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // The states of a protected table besides those of its release (sync.TableState).
 const (
@@ -33,6 +36,8 @@ type Table struct {
 	Fix     string `json:"fix,omitempty"`
 	// Asked is the operator's request that is not done yet: rebuild, resync or nothing.
 	Asked string `json:"asked,omitempty"`
+	// Work is how far a release is that is being made, nil where none is.
+	Work *Work `json:"work,omitempty"`
 	// Position is the place in the source's write-ahead log up to which the private store has the
 	// table's changes.
 	Position string `json:"position,omitempty"`
@@ -45,6 +50,45 @@ type Table struct {
 	*Figures
 	// Proof is the last one, nil before the first.
 	Proof *Proof `json:"proof"`
+}
+
+// Work is how far a process is that makes a release, or a difference to the source.
+type Work struct {
+	// Stage says what is done at the moment, as "reading"; it is "waiting" before the first one.
+	Stage string `json:"stage"`
+	// Percent is how much of the stage is done, nil where the whole is not known. Records counts
+	// those that are done, to two digits.
+	Percent *int `json:"percent,omitempty"`
+	Records int  `json:"records,omitempty"`
+	// Left is how many seconds the rest of the stage takes at the rate so far, 0 where unknown.
+	Left float64 `json:"seconds_left,omitempty"`
+	// Problem is what keeps it from going on, and Fix what ends that. They are empty if nothing does.
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+}
+
+// String says how far it is.
+func (w *Work) String() string {
+	switch {
+	case w.Problem != "":
+		return "blocked"
+	case w.Percent == nil && w.Records == 0:
+		return w.Stage
+	case w.Percent == nil:
+		return fmt.Sprintf("%s, about %d records", w.Stage, w.Records)
+	}
+	text := fmt.Sprintf("%s %d%%", w.Stage, *w.Percent)
+	if w.Left > 0 {
+		text += ", " + time.Duration(w.Left*float64(time.Second)).Round(time.Second).String() + " left"
+	}
+	return text
+}
+
+// Refusal says that readers are refused, since when and why.
+type Refusal struct {
+	Since time.Time `json:"since"`
+	Why   string    `json:"why"`
+	Fix   string    `json:"fix"`
 }
 
 // Figures are the counts of a release. All are 0 where nothing has been published yet.

@@ -19,8 +19,10 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/cmd/kproxy/webconsole"
+	"github.com/kproxy/kproxy/cmd/kproxy/work"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/repeats"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -66,6 +68,8 @@ type Daemon struct {
 	metrics      metrics
 	guarantees   guarantees
 	shown        shown
+	board        work.Board
+	refusal      refusal
 	repeats      repeats.Log
 
 	refresh chan struct{}
@@ -139,11 +143,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go func() { defer close(referred); d.referrer.run(ctx) }()
 	defer func() { cancel(); <-referred }()
 	go d.watch(ctx)
+	go d.watchRefusals(ctx)
 	go d.answerer().Run(ctx)
 	measured := history.Process{Logger: d.Logger, Config: d.config, Replication: d.syncer.Status, Published: d.publishes}
 	go d.metrics.proofs.Prove(ctx, measured)
 	if d.console != nil {
 		go measured.RecordLosses(ctx)
+		go measured.KeepFigures(ctx)
 		go d.console.Serve(ctx)
 	}
 	select {
@@ -196,7 +202,9 @@ func (d *Daemon) answerer() *processes.Answerer {
 	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
 		Count: func() processes.Clients {
-			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Unready: d.unready(), Expires: d.certificates.first()}
+			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Refusal: d.refuses(), Work: d.work(), Expires: d.certificates.first()}
+			session := d.syncer.Status().Session
+			c.Session = &session
 			c.Problem, c.Fix = d.unapplied()
 			return c
 		},
@@ -212,8 +220,32 @@ func (d *Daemon) unapplied() (problem, fix string) {
 	switch s := d.syncer.Status(); s.State {
 	case ksync.Reconnecting, ksync.Stopped:
 		return s.Reason, s.Fix
+	case ksync.Following:
+		if s.Refused == "" { // else Reason is that
+			return s.Reason, s.Fix
+		}
+		fallthrough
 	default:
 		return "", ""
+	}
+}
+
+// work is what this process makes of protected tables, by their names.
+func (d *Daemon) work() map[string]*state.Work {
+	under, works := d.syncer.Status(), make(map[string]*state.Work)
+	for _, t := range d.config().Policy.Tables {
+		if w := d.board.Of(t.Table, under); w != nil {
+			works[t.Table.String()] = w
+		}
+	}
+	return works
+}
+
+// showProgress notes how far the publication of a table is.
+func (d *Daemon) showProgress(at ksync.Progress) {
+	d.board.Show(at)
+	if d.Progress != nil {
+		d.Progress(at)
 	}
 }
 
@@ -222,6 +254,7 @@ func (d *Daemon) consoleProcess() webconsole.Process {
 	return webconsole.Process{
 		Logger: d.Logger, Level: d.Level, Config: d.config, Conditions: d.conditions,
 		Replication: d.syncer.Status, Clients: d.Clients, Sessions: d.proxy.Sessions, Observer: d.metrics.observer,
+		Refusal: d.refusal.known, Work: d.work,
 	}
 }
 

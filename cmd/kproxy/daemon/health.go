@@ -66,19 +66,11 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 	if slices.ContainsFunc(d.proxy.Pool().Hosts, func(h pool.HostReport) bool { return h.Role == "second_primary" }) {
 		not(secondPrimary)
 	}
+	if r := d.refuses(); r != nil {
+		h.RefusedSince = &r.Since
+	}
 	h.Ready = len(h.Reasons) == 0
 	return h
-}
-
-// unready says why a new session would not be served; empty where it would.
-func (d *Daemon) unready() string {
-	if !d.isReady() {
-		return "" // the states of tables say so
-	}
-	if err := d.probe(context.Background()); err != nil {
-		return probed(err)
-	}
-	return ""
 }
 
 // prober runs a statement as a client would, so that a probe tells what a client would meet.

@@ -156,11 +156,11 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 	}
 	for _, t := range policy.Tables {
 		table := status.Tables[t.Table]
-		if report := s.broken[t.Table]; len(report) > 0 {
+		if table.State == ksync.Halted { // what else a check finds of it then has the same cause
+			withdrawn("table", t.Table, table.Problem, table.Fix)
+		} else if report := s.broken[t.Table]; len(report) > 0 {
 			what, fix := check.Problem(report)
 			withdrawn("table", t.Table, what, fix)
-		} else if table.State == ksync.Halted {
-			withdrawn("table", t.Table, table.Problem, table.Fix)
 		} else if of := (subject{"table", t.Table}); table.State == ksync.Unpublished && s.logged[of] != "" {
 			problems[of] = s.logged[of] // replication looks at it again, and has not found it well yet
 		}

@@ -32,7 +32,7 @@ func (d *Daemon) prepare() error {
 		Publication: c.Publication, Slot: c.Slot,
 		Tables: d.served.publications, Seed: d.Seed,
 		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: c.Replication.Heartbeat,
-		Progress: d.Progress, Failpoint: d.Failpoint, Logger: d.Logger,
+		Progress: d.showProgress, Failpoint: d.Failpoint, Logger: d.Logger,
 		Changed: func(ksync.Status) {
 			select {
 			case d.refresh <- struct{}{}:

@@ -58,11 +58,8 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 // recordsWithClasses are the records of a store with the numbers of their classes. Records of tables
 // that are released together have them in the release alone.
 func recordsWithClasses(p catalog.Publication, generation int64) string {
-	stored := func(kind string) string {
-		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, generation)}.SQL()
-	}
 	if p.Membership == nil {
-		return stored("records")
+		return stored("records", generation)
 	}
 	var columns []string
 	for _, c := range p.StoredColumns() {
@@ -73,7 +70,7 @@ func recordsWithClasses(p catalog.Publication, generation int64) string {
 		row = catalog.RowColumn
 	}
 	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON l.%s = r.%s) s",
-		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records"), stored("release"), catalog.RowColumn, row)
+		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records", generation), stored("release", generation), catalog.RowColumn, row)
 }
 
 // sampledClasses are records of some classes, all of each.

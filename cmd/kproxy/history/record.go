@@ -42,6 +42,20 @@ func LossHistory(ctx context.Context, on upstream.Querier, name catalog.Name) ([
 	return history, nil
 }
 
+// LastLosses returns the loss of each table that was recorded last.
+func LastLosses(ctx context.Context, on upstream.Querier) (map[catalog.Name]Loss, error) {
+	found := make(map[catalog.Name]Loss)
+	rows, _ := on.Query(ctx, `SELECT DISTINCT ON (table_schema, table_name) table_schema, table_name, at, loss, generation
+		FROM kproxy_store.loss ORDER BY table_schema, table_name, id DESC`) // the rows carry its error
+	var name catalog.Name
+	var l Loss
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &l.At, &l.Loss, &l.Generation}, func() error { found[name] = l; return nil })
+	if err != nil && !upstream.MissingStore(err) {
+		return nil, fmt.Errorf("reading losses: %w", err)
+	}
+	return found, nil
+}
+
 const (
 	// lossPollInterval is how often RecordLosses checks whether to record a loss, and lossInterval
 	// how often it records one without another reason.

@@ -45,7 +45,12 @@ const (
 		at           timestamptz NOT NULL DEFAULT now(),
 		generation   bigint NOT NULL,
 		loss         double precision NOT NULL,
-		cause        text NOT NULL)`
+		cause        text NOT NULL);
+	CREATE TABLE IF NOT EXISTS kproxy_store.figures (
+		table_schema text NOT NULL,
+		table_name   text NOT NULL,
+		figures      jsonb NOT NULL,
+		PRIMARY KEY (table_schema, table_name))`
 	keptProofs = 100
 	keptLosses = 1000
 

@@ -76,11 +76,16 @@ type Clients struct {
 	// do about it. They are empty where it does.
 	Problem string `json:"problem,omitempty"`
 	Fix     string `json:"fix,omitempty"`
-	// Unready says why a new session would not be served. It is empty where it would.
-	Unready string `json:"unready,omitempty"`
 	// Expires is the certificate that ends first of those that the process has read; nil where there
 	// are none.
 	Expires *state.Certificate `json:"expires,omitempty"`
+	// Refusal says since when and why new sessions are not served, nil where they are.
+	Refusal *state.Refusal `json:"refusal,omitempty"`
+	// Session is the server process of the session by which the process holds the lock for applying, 0
+	// where it does not, nil of a process of an earlier version.
+	Session *uint32 `json:"session,omitempty"`
+	// Work is what the process makes of tables, by their names.
+	Work map[string]*state.Work `json:"work,omitempty"`
 }
 
 // serverName is the application_name of the connection on which a process listens, and
@@ -187,8 +192,8 @@ func (s *Answerer) answer(ctx context.Context, conn *pgx.Conn, channel string, q
 	by := Reply{ID: q.ID, PID: conn.PgConn().PID(), Process: Name()}
 	if channel == counting.questions {
 		clients := s.Count()
-		clients.Reply, clients.Unserved = by, fitting(clients.Unserved)
-		return send(ctx, conn, counting, clients)
+		clients.Reply = by
+		return send(ctx, conn, counting, clients.fitting())
 	}
 	a := Answer{Reply: by, Outcome: s.Reload(ctx, q)}
 	if ctx.Err() != nil {

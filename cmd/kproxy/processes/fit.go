@@ -3,8 +3,11 @@ package processes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // maxAnswerBytes bounds the texts in one answer, in bytes as they are sent. A notification has
@@ -36,10 +39,29 @@ func (r *room) fitting(names []string) []string {
 	return names
 }
 
-// fitting returns the first names that one answer can hold.
-func fitting(names []string) []string {
+// fitting returns the answer, shortened to what a notification can hold. What keeps everything from
+// being served comes first.
+func (c Clients) fitting() Clients {
 	left := room(maxAnswerBytes)
-	return left.fitting(names)
+	if c.Refusal != nil {
+		told := *c.Refusal
+		told.Why, told.Fix = left.beginning(told.Why), left.beginning(told.Fix)
+		c.Refusal = &told
+	}
+	c.Problem, c.Fix, c.Refused = left.beginning(c.Problem), left.beginning(c.Fix), left.beginning(c.Refused)
+	all := c.Work
+	c.Work = make(map[string]*state.Work)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		text, err := json.Marshal(all[name])
+		if n := room(len(text)); err != nil || n > left/2 || !left.take(name) {
+			continue
+		} else {
+			left -= n
+		}
+		c.Work[name] = all[name]
+	}
+	c.Unserved = left.fitting(c.Unserved)
+	return c
 }
 
 // counted returns the first names for which there is room, and the number of the others.

@@ -47,7 +47,7 @@ func TestAnswersFitNotifications(t *testing.T) {
 				t.Errorf("%s of %q: told is %v, %v", what, character, n, err)
 			}
 		}
-		unserved := Clients{Reply: Reply{Process: "m"}, Unserved: fitting(tables)}
+		unserved := Clients{Reply: Reply{Process: "m"}, Unserved: tables}.fitting()
 		if err := send(t.Context(), conn, counting, unserved); err != nil || len(unserved.Unserved) == 0 || !slices.Equal(unserved.Unserved, tables[:len(unserved.Unserved)]) {
 			t.Errorf("%d tables of %q: %v", len(unserved.Unserved), character, err)
 		}

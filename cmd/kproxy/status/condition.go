@@ -35,6 +35,13 @@ type Condition struct {
 // NeedsOperator reports whether the table stays as it is until the operator acts.
 func (c Condition) NeedsOperator() bool { return c.State == StateHalted || c.State == state.Withdrawn }
 
+// Tell notes in a table whose release is not known why a process that knows serves nothing of it.
+func (c Condition) Tell(t *state.Table) {
+	if c.NeedsOperator() {
+		t.State, t.Problem, t.Fix = c.State, c.Problem, c.fix
+	}
+}
+
 // circumstances determine a table's condition.
 type circumstances struct {
 	// release is the state of the table's release, with what is wrong where it is halted.

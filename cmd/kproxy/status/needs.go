@@ -11,10 +11,16 @@ import (
 
 // needs returns what waits for the operator, the most serious first.
 func (s Status) needs(c config.Replication) []state.Need {
-	r, needs := s.Replication, append([]state.Need{}, s.found.grave...)
+	r, needs := s.Replication, append([]state.Need{}, s.refusalNeeds()...)
+	if s.Refused == nil {
+		needs = append(needs, s.found.grave...)
+	} else if len(s.found.grave) > 0 { // the first of them is why
+		needs = append(needs, s.found.grave[1:]...)
+	}
 	need := func(what, fix string) { needs = append(needs, state.Need{What: what, Fix: fix}) }
 	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
 	switch {
+	case r.Position == "": // it has not begun
 	case !r.Exists:
 		need(fmt.Sprintf("replication slot %s is gone, and changes with it", r.Slot), recover)
 	case r.WALStatus == WALLost:
@@ -28,13 +34,16 @@ func (s Status) needs(c config.Replication) []state.Need {
 		needs = append(needs, s.nobodyApplies())
 	}
 	for _, c := range s.Clients {
+		if r.Applier != nil && c.Problem != "" {
+			need(fmt.Sprintf("kproxy (%s) says: %s", c.Process, c.Problem), c.Fix)
+		}
+	}
+	for _, c := range s.Clients {
 		if c.Refused != "" {
 			need(fmt.Sprintf("kproxy (%s) does not apply: %s", c.Process, c.Refused), ksync.FixPolicyRefused)
 		}
-		if c.Unready != "" {
-			need(fmt.Sprintf("kproxy (%s) serves no new session: %s", c.Process, c.Unready), "see its log, and whether the servers of upstream.reader answer and keep up; /readyz says the same")
-		}
 	}
+	needs = append(needs, s.workNeeds()...)
 	for _, t := range s.Tables {
 		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && t.Records > 0 || t.State == StateUnpublished && t.Problem != "" {
 			need(fmt.Sprintf("table %s is %s: %s", t.Name, t.State, t.Problem), t.Fix)
@@ -49,7 +58,7 @@ func (s Status) needs(c config.Replication) []state.Need {
 // nobodyApplies says why no kproxy applies changes.
 func (s Status) nobodyApplies() state.Need {
 	const what = "no kproxy applies changes"
-	if s.holder != nil && !s.holder.Applies {
+	if s.holder.Obstructs() {
 		return state.Need{What: what + ": " + s.holder.Problem(), Fix: s.holder.Fix()}
 	}
 	for _, c := range s.Clients {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
@@ -34,13 +32,15 @@ type Status struct {
 	Silent  int                 `json:"silent"`
 	// Certificates are those that the configuration names, the first to end first.
 	Certificates []state.Certificate `json:"certificates"`
+	// Refused says that every running process refuses readers, since when and why; nil where one serves.
+	Refused *state.Refusal `json:"readers_refused,omitempty"`
 	// Needs is what waits for the operator. It is empty if all is well.
 	Needs []state.Need `json:"needs"`
 
 	// Proofs are the last ones.
 	Proofs map[catalog.Name]history.Proof `json:"-"`
 
-	// holder holds the lock for applying where nobody applies, nil where nobody does.
+	// holder holds the lock for applying, nil where nobody does.
 	holder  *ksync.Holder
 	found   findings
 	inForce ksync.AcceptedPolicy
@@ -52,6 +52,9 @@ type Table struct {
 	// Shown is the generation that readers see.
 	Shown    int64  `json:"-"`
 	withheld string // why nothing of the table can be published
+	created  time.Time
+	// Kept are the figures that are kept of the release, nil where they were counted or there are none.
+	Kept *history.Figures `json:"-"`
 }
 
 // View is a listed relation.
@@ -89,17 +92,22 @@ func (s Status) Refusal(name catalog.Name) (state.Need, bool) {
 // Read connects as the owner, reads the private store, checks the database as processes that
 // serve do, and counts the rows of every table.
 func Read(ctx context.Context, c *config.Config) (Status, error) {
-	return ReadFor(ctx, c, nil)
+	return read(ctx, c, nil, false)
 }
 
-// ReadFor is Read for a process that knows its own conditions.
+// ReadFor is Read for a process that knows its own conditions. It counts no rows, and takes the figures that
+// are kept of each table.
 func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Condition) (Status, error) {
+	return read(ctx, c, own, true)
+}
+
+func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition, kept bool) (Status, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return Status{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	s, err := readStored(ctx, conn, c.Slot, c.Policy, c.Upstream.Reader.User)
+	s, err := readStored(ctx, conn, c.Slot, c.Policy, c.Upstream.Reader.User, kept)
 	if err != nil {
 		return Status{}, err
 	}
@@ -111,13 +119,27 @@ func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Conditi
 	if s.Clients, s.Silent, err = processes.AskCounts(ctx, c); err != nil {
 		return Status{}, err
 	}
+	if err := s.findDeadApplier(ctx, conn, c.Slot); err != nil {
+		return Status{}, err
+	}
 	s.readFindings(ctx, c)
 	s.settle(c.Policy, own)
+	s.addAnswers()
 	s.Needs = append(s.needs(c.Replication), s.readCertificates(c, time.Now())...)
 	return s, nil
 }
 
-func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy, reader string) (Status, error) {
+func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy, reader string, kept bool) (Status, error) {
+	tableOf := ReadTable
+	if kept {
+		figures, err := history.LastFigures(ctx, conn)
+		if err != nil {
+			return Status{}, err
+		}
+		tableOf = func(ctx context.Context, tx pgx.Tx, t catalog.TablePolicy) (Table, error) {
+			return ReadKept(ctx, tx, t, figures)
+		}
+	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the private store: %w", err)
@@ -128,7 +150,7 @@ func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog
 		return Status{}, upstream.Unprepared(err)
 	}
 	for _, t := range policy.Tables {
-		table, err := ReadTable(ctx, tx, t)
+		table, err := tableOf(ctx, tx, t)
 		if err != nil {
 			return Status{}, fmt.Errorf("table %s: %w", t.Table, err)
 		}
@@ -157,7 +179,9 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return &upstream.MissingError{What: "nothing has been published yet", Fix: "start 'kproxy serve'"}
+		if err := s.readBeginning(ctx, tx, slot); err != nil {
+			return err
+		}
 	case err != nil:
 		return fmt.Errorf("reading the position: %w", err)
 	case r.Slot != slot:
@@ -166,75 +190,75 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	if r.Applier, err = processes.ReadApplier(ctx, tx, slot); err != nil {
 		return err
 	}
-	if r.Applier == nil {
-		if s.holder, err = ksync.FindHolder(ctx, tx, slot); err != nil {
-			return err
-		}
+	if s.holder, err = ksync.FindHolder(ctx, tx, slot); err != nil {
+		return err
 	}
 	pids, err := processes.Serving(ctx, tx, slot)
 	r.Processes = len(pids)
 	return err
 }
 
+// readBeginning is for a slot without a position: nothing has been published yet. Where no process is about to,
+// there is no state to be read.
+func (s *Status) readBeginning(ctx context.Context, tx pgx.Tx, slot string) error {
+	pids, err := processes.Serving(ctx, tx, slot)
+	if err != nil {
+		return err
+	}
+	if len(pids) == 0 {
+		return &upstream.MissingError{What: "nothing has been published yet", Fix: "start 'kproxy serve'"}
+	}
+	s.Replication.Slot = slot
+	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&s.At); err != nil {
+		return fmt.Errorf("asking for the time: %w", err)
+	}
+	s.Replication.Since = s.At
+	return nil
+}
+
 // ReadTable reads the state of one release, and counts its records, rows and classes.
 func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Table, error) {
+	t, err := readTable(ctx, tx, policy)
+	if err != nil || t.Generation == 0 {
+		return t, err
+	}
+	counts, err := history.Count(ctx, tx, t.Generation, t.Updates)
+	t.Records, t.Withheld, t.Rows, t.Classes = counts.Records, counts.Withheld, counts.Rows, counts.Classes
+	return t, err
+}
+
+// ReadKept reads the state of one release, with the figures that are kept of it. It counts nothing. Where none
+// are kept of the release that readers see, Kept is nil, and the numbers of records, rows and classes are 0.
+func ReadKept(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, kept map[catalog.Name]history.Figures) (Table, error) {
+	t, err := readTable(ctx, tx, policy)
+	if err != nil || t.Generation == 0 {
+		return t, err
+	}
+	f, known := kept[policy.Table]
+	if !known || f.Generation != t.Shown || f.At.Before(t.created) { // of an earlier one of this number
+		return t, nil
+	}
+	t.Records, t.Withheld, t.Rows, t.Classes = f.Records, f.Withheld, f.Rows, f.Classes
+	t.Kept = &f
+	return t, nil
+}
+
+// readTable reads the state of one release.
+func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Table, error) {
 	name := policy.Table
 	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, untold, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned, created_at
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Untold, &t.Expired,
-			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned)
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned, &t.created)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
 	if err != nil {
 		return t, fmt.Errorf("reading the generation: %w", upstream.Unprepared(err))
 	}
-	if t.Generation == 0 { // only that it had a lineage
-		return t, nil
-	}
-	stored := func(kind string) string {
-		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.Generation)}.SQL()
-	}
-	records, release := stored("records"), stored("release")
-	withheld := "0" // see below
-	if t.Updates == catalog.Guarded.String() {
-		withheld = fmt.Sprintf("(SELECT count(*) FROM %s WHERE %s IS NULL)", records, catalog.RowColumn)
-	}
-	counts := fmt.Sprintf("SELECT (SELECT count(*) FROM %s), %s, (SELECT count(*) FROM %s)", records, withheld, release)
-	if err := tx.QueryRow(ctx, counts).Scan(&t.Records, &t.Withheld, &t.Rows); err != nil {
-		// A snapshot does not keep tables from being dropped.
-		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == upstream.UndefinedTable {
-			return t, errors.New("it is being published afresh; ask again in a moment")
-		}
-		return t, fmt.Errorf("counting records: %w", err)
-	}
-	if t.Updates == catalog.Immediate.String() || t.Rows == 0 {
-		t.Withheld = max(0, t.Records-t.Rows)
-	}
-	t.Classes, err = countClasses(ctx, tx, release)
-	return t, err
-}
-
-// countClasses counts the classes of all parts. Each part has a column in the release.
-func countClasses(ctx context.Context, tx pgx.Tx, release string) (int64, error) {
-	const parts = `SELECT attname::text FROM pg_catalog.pg_attribute
-		WHERE attrelid = $1::text::pg_catalog.regclass AND attname ~ '^kproxy_class(_[0-9]+)?$' AND NOT attisdropped`
-	rows, _ := tx.Query(ctx, parts, release) // the rows carry its error
-	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return 0, fmt.Errorf("reading the release's columns: %w", err)
-	}
-	counts := []string{"0"}
-	for _, column := range columns {
-		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT FROM %s GROUP BY %s) c)", release, catalog.QuoteIdentifier(column)))
-	}
-	var classes int64
-	if err := tx.QueryRow(ctx, "SELECT "+strings.Join(counts, " + ")).Scan(&classes); err != nil {
-		return 0, fmt.Errorf("counting classes: %w", err)
-	}
-	return classes, nil
+	return t, nil
 }

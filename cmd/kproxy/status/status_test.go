@@ -64,7 +64,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	}
 	refused := func(slot, words string) {
 		t.Helper()
-		if _, err := readStored(t.Context(), conn, slot, storedPolicy, "kproxy_reader"); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := readStored(t.Context(), conn, slot, storedPolicy, "kproxy_reader", false); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want an error with %q", err, words)
 		}
 	}
@@ -81,7 +81,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	execute(storedStore)
 	refused("another", `fed by replication slot "status_test"`)
 
-	s, err := readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader")
+	s, err := readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,18 +91,19 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	compareTables(t, s)
 
 	nothingIsKept(t, conn)
+	compareKept(t, conn, execute)
 	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
 	})
-	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil {
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", false); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
 		t.Errorf("replication is %+v", r)
 	}
 	execute("DELETE FROM kproxy_store.release_7")
-	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil || s.Tables[0].Withheld != 13 {
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", false); err != nil || s.Tables[0].Withheld != 13 {
 		t.Errorf("where nothing is published, %+v, %v", s.Tables[0], err)
 	}
 	execute("DROP TABLE kproxy_store.release_7")
@@ -136,9 +137,31 @@ func compareTables(t *testing.T, s Status) {
 		if i == 0 && (got.OldestWaiting.After(waits) || got.OldestStale.After(stale)) {
 			t.Errorf("the oldest wait since %v and %v", got.OldestWaiting, got.OldestStale)
 		}
-		got.OldestWaiting, got.OldestStale = nil, nil
+		got.OldestWaiting, got.OldestStale, got.created = nil, nil, time.Time{}
 		if !reflect.DeepEqual(got, want[i]) {
 			t.Errorf("got %+v %+v, want %+v %+v", got, got.Figures, want[i], want[i].Figures)
+		}
+	}
+}
+
+// compareKept: figures that are kept of the release that readers see take the place of counting, and others do
+// not.
+func compareKept(t *testing.T, conn *pgx.Conn, execute func(string)) {
+	t.Helper()
+	execute("CREATE TABLE kproxy_store.figures (table_schema text, table_name text, figures jsonb)")
+	defer execute("DROP TABLE kproxy_store.figures")
+	for set, rows := range map[string]int64{
+		`'{"Generation": 7, "At": "3000-01-01T00:00:00Z", "Rows": 99, "Records": 98, "Classes": 7, "Withheld": 5}'`: 99,
+		`'{"Generation": 6, "At": "3000-01-01T00:00:00Z", "Rows": 99}'`:                                             0,
+		`'{"Generation": 7, "At": "2000-01-01T00:00:00Z", "Rows": 99}'`:                                             0,
+	} {
+		execute("TRUNCATE kproxy_store.figures; INSERT INTO kproxy_store.figures VALUES ('public', 'stays', " + set + ")")
+		s, err := readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Tables[0]; got.Rows != rows || (got.Kept != nil) != (rows > 0) || rows > 0 && (got.Records != 98 || got.Classes != 7 || got.Withheld != 5) || got.Waiting != 2 {
+			t.Errorf("%s: %+v, %+v", set, got, got.Figures)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/certificates"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/units"
+	"github.com/kproxy/kproxy/internal/visible"
 	"github.com/kproxy/kproxy/proxy"
 )
 
@@ -19,16 +20,19 @@ import (
 // and what needs attention.
 func (s Status) WriteText(w io.Writer) error {
 	var text strings.Builder
+	if r := s.Refused; r != nil {
+		fmt.Fprintf(&text, "READERS ARE REFUSED since %s, for %s: %s\n", r.Since.Format(time.RFC3339), units.Age(s.At.Sub(r.Since)), r.Why)
+	}
 	s.writeReplication(&text)
 	text.WriteByte('\n')
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tUNTOLD\tRETURNED\tEXPIRED\tPROOF")
 	for _, t := range s.Tables {
 		if t.Generation == 0 {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, t.State, t.Updates)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
 			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Untold, t.Returned, t.Expired, s.proofText(t.Proof))
 	}
 	if err := table.Flush(); err != nil {
@@ -82,6 +86,8 @@ func (s Status) writeExpired(text *strings.Builder) {
 func (s Status) writeReplication(text *strings.Builder) {
 	r := s.Replication
 	switch {
+	case r.Position == "":
+		fmt.Fprintf(text, "nothing has been published through replication slot %s yet\n", r.Slot)
 	case !r.Exists:
 		fmt.Fprintf(text, "replication slot %s is gone\n", r.Slot)
 	case r.Applier != nil:
@@ -93,7 +99,9 @@ func (s Status) writeReplication(text *strings.Builder) {
 	default:
 		fmt.Fprintf(text, "replication slot %s is not read by any kproxy\n", r.Slot)
 	}
-	fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, units.Age(s.At.Sub(r.Since)), units.Bytes(r.Behind))
+	if r.Position != "" {
+		fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, units.Age(s.At.Sub(r.Since)), units.Bytes(r.Behind))
+	}
 	if r.Exists {
 		fmt.Fprintf(text, "confirmed is %s; the server keeps %s of its log for the slot", r.Confirmed, units.Bytes(r.Retained))
 		if r.WALStatus != "" {
@@ -120,12 +128,16 @@ func (s Status) writeReplication(text *strings.Builder) {
 	text.WriteByte('\n')
 }
 
-// stateText is the table's state, with the request that is not done yet.
+// stateText is the table's state, with the request that is not done yet, and how far that is.
 func (t Table) stateText() string {
+	text := t.State
 	if t.Asked != "" {
-		return t.State + ", " + t.Asked
+		text += ", " + t.Asked
 	}
-	return t.State
+	if t.Work != nil {
+		text += ", " + t.Work.String()
+	}
+	return text
 }
 
 // proofText is the result of the last proof for the release that readers see.

@@ -14,11 +14,12 @@ import (
 // value is valid ten times as long as that took, at most half a minute: the console uses a tenth of
 // a connection's time, unless a computation takes longer than three seconds.
 type memo[T any] struct {
-	mutex sync.Mutex
-	known bool
-	value T
-	until time.Time
-	under map[catalog.Name]status.Condition
+	mutex    sync.Mutex
+	known    bool // value is valid until then
+	computed bool // value was computed once
+	value    T
+	until    time.Time
+	under    map[catalog.Name]status.Condition
 }
 
 const (
@@ -42,20 +43,14 @@ func (m *memo[T]) get(ctx context.Context, under map[catalog.Name]status.Conditi
 		return value, err
 	}
 	now := time.Now()
-	m.known, m.value, m.under = true, value, under
+	m.known, m.computed, m.value, m.under = true, true, value, under
 	m.until = now.Add(min(memoMost, max(memoLeast, memoFactor*now.Sub(began))))
 	return value, nil
 }
 
-// peek returns the cached value, however old. It returns false while the value is being computed, and
-// before it was first computed.
-func (m *memo[T]) peek() (value T, known bool) {
-	if !m.mutex.TryLock() {
-		return value, false
-	}
-	defer m.mutex.Unlock()
-	return m.value, m.known
-}
+// last returns the value that was computed last, however old, and false if there is none. It is for the
+// function that computes it.
+func (m *memo[T]) last() (value T, known bool) { return m.value, m.computed }
 
 // forget invalidates the value.
 func (m *memo[T]) forget() {

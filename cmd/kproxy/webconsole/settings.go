@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/settings"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/console"
@@ -25,7 +26,7 @@ func listSettings(c *config.Config) []console.Section {
 		if !field.IsExported() {
 			continue
 		}
-		key, value := settings.Key(field.Name), all.Field(i)
+		key, value := keyOf(field), all.Field(i)
 		if value.Kind() != reflect.Struct {
 			general.Settings = append(general.Settings, settingsOf(key, value)...)
 			continue
@@ -38,6 +39,20 @@ func listSettings(c *config.Config) []console.Section {
 	return append([]console.Section{general}, sections...)
 }
 
+// keyOf returns the key of a field in the file, empty for one whose keys stand beside the others.
+func keyOf(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+	_, _, inline := strings.Cut(field.Tag.Get("yaml"), ",inline")
+	switch {
+	case name != "" && name != "-":
+		return name
+	case inline:
+		return ""
+	default:
+		return settings.Key(field.Name)
+	}
+}
+
 // settingsOf returns the settings of a value, each under a key with the given prefix.
 func settingsOf(key string, v reflect.Value) []console.Setting {
 	if text, plain := settingText(v); plain {
@@ -46,13 +61,13 @@ func settingsOf(key string, v reflect.Value) []console.Setting {
 	var list []console.Setting
 	switch v.Kind() {
 	case reflect.Struct:
+		_, policies := v.Interface().(catalog.Policy)
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
-			policies := field.Name == "Tables" && key == "" // which stand on the tables' pages
-			if field.IsExported() && !policies {
+			if field.IsExported() && (!policies || field.Name != "Tables") { // those stand on the tables' pages
 				within := key
-				if field.Name != "Connection" { // whose keys stand beside the others in the file
-					within = settings.Within(key, settings.Key(field.Name))
+				if own := keyOf(field); own != "" {
+					within = settings.Within(key, own)
 				}
 				list = append(list, settingsOf(within, v.Field(i))...)
 			}

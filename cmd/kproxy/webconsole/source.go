@@ -2,8 +2,8 @@ package webconsole
 
 import (
 	"context"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -20,8 +20,9 @@ import (
 
 // source is the console.Source of a process.
 type source struct {
-	process  Process
-	overview memo[console.Overview]
+	process   Process
+	overview  memo[console.Overview]
+	lastNeeds atomic.Int64 // how many things needed the operator when that was read last
 
 	mutex  sync.Mutex
 	tables map[string]*memo[console.Table]
@@ -42,9 +43,11 @@ func (s *source) config() *config.Config { return s.process.Config() }
 func (s *source) Site() console.Site {
 	c := s.config()
 	site := console.Site{Database: c.Database, Version: build.This().Version, Process: processes.Name()}
+	conditions := s.process.Conditions()
 	for _, t := range c.Policy.Tables {
-		site.Tables = append(site.Tables, t.Table.String())
+		site.Tables = append(site.Tables, console.Listed{Name: t.Table.String(), State: conditions[t.Table].State})
 	}
+	site.Refused, site.Needs = s.process.Refusal() != nil, int(s.lastNeeds.Load())
 	return site
 }
 
@@ -63,37 +66,54 @@ func (s *source) Overview(ctx context.Context) (console.Overview, error) {
 			if ctx.Err() != nil {
 				return console.Overview{}, ctx.Err()
 			}
-			return s.withoutStore(c, err), nil
+			return s.withoutStore(c, own, err), nil
 		}
 		o := s.overviewOf(c, stored)
 		return o, s.addRecorded(ctx, c, stored, &o)
 	})
-	// Pages of tables may have been read since the overview was.
-	o.Tables = s.withMeasured(o.Tables)
+	if err == nil {
+		s.lastNeeds.Store(int64(len(o.Needs)))
+	}
 	return o, err
 }
 
 // withoutStore returns the overview while the private store cannot be read: what this process knows
-// by itself, without figures.
-func (s *source) withoutStore(c *config.Config, err error) console.Overview {
+// by itself, and the figures that it has read last.
+func (s *source) withoutStore(c *config.Config, own map[catalog.Name]status.Condition, err error) console.Overview {
 	counts := s.process.Clients()
 	o := console.Overview{
 		At:        time.Now(),
-		Needs:     []state.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
+		Refused:   s.process.Refusal(),
 		Processes: []console.Process{{Name: processes.Name(), Sessions: counts.Sessions, Connections: counts.Connections}},
 	}
+	if r := o.Refused; r != nil {
+		o.Needs = append(o.Needs, state.Need{What: "Readers are refused: " + r.Why, Fix: r.Fix})
+	}
+	o.Needs = append(o.Needs, state.Need{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs and lets the owner in, and what 'kproxy check' says"})
+	last, _ := s.overview.last()
 	for _, t := range c.Policy.Tables {
-		o.Tables = append(o.Tables, releaseOf(t, state.Table{
-			Name: t.Table.String(), State: state.Unknown, Updates: t.Updates.Mode.String(), GivesAway: t.Updates.Mode.GivesAway(),
-		}))
+		r := unknownRelease(t, own[t.Table])
+		for _, before := range last.Tables {
+			if before.Name == r.Name {
+				r.Figures, r.FiguresAt, r.Proof, r.Loss, r.LossAt = before.Figures, before.FiguresAt, before.Proof, before.Loss, before.LossAt
+			}
+		}
+		o.Tables = append(o.Tables, r)
 	}
 	return o
 }
 
+// unknownRelease is a table of which only this process's own condition is known.
+func unknownRelease(policy catalog.TablePolicy, own status.Condition) console.Release {
+	t := state.Table{Name: policy.Table.String(), State: state.Unknown, Updates: policy.Updates.Mode.String(), GivesAway: policy.Updates.Mode.GivesAway()}
+	own.Tell(&t)
+	return releaseOf(policy, t)
+}
+
 func (s *source) overviewOf(c *config.Config, stored status.Status) console.Overview {
-	o := console.Overview{At: stored.At, Silent: stored.Silent, Needs: stored.Needs}
+	o := console.Overview{At: stored.At, Silent: stored.Silent, Needs: stored.Needs, Refused: stored.Refused}
 	for i, t := range stored.Tables {
-		o.Tables = append(o.Tables, releaseOf(c.Policy.Tables[i], t.Table))
+		o.Tables = append(o.Tables, keptRelease(c.Policy.Tables[i], t))
 	}
 	for _, v := range stored.Views {
 		o.Views = append(o.Views, v.View)
@@ -117,6 +137,21 @@ func (s *source) overviewOf(c *config.Config, stored status.Status) console.Over
 		o.Replication.Applier = "another process"
 	}
 	return o
+}
+
+// keptRelease is releaseOf with the figures that are kept of the table, without any where none are.
+func keptRelease(policy catalog.TablePolicy, t status.Table) console.Release {
+	r := releaseOf(policy, t.Table)
+	switch {
+	case t.Kept != nil:
+		r.FiguresAt = &t.Kept.At
+		if t.Kept.Losses != nil {
+			r.Loss, r.LossAt = &t.Kept.Losses.Whole, &t.Kept.At
+		}
+	case t.Generation != 0:
+		r.Figures = nil // it has not been counted yet
+	}
+	return r
 }
 
 // releaseOf adds to a table what the console shows of its policy.
@@ -144,37 +179,17 @@ func (s *source) addRecorded(ctx context.Context, c *config.Config, stored statu
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	losses, err := history.LastLosses(ctx, conn)
+	if err != nil {
+		return err
+	}
 	for i, t := range c.Policy.Tables {
 		if p, known := stored.Proofs[t.Table]; known {
 			o.Tables[i].Proof = p.State(stored.Tables[i].Shown)
 		}
-		losses, err := history.LossHistory(ctx, conn, t.Table)
-		if err != nil {
-			return err
-		}
-		if len(losses) > 0 {
-			last := losses[len(losses)-1]
+		if last, known := losses[t.Table]; known && o.Tables[i].Loss == nil {
 			o.Tables[i].Loss, o.Tables[i].LossAt = &last.Loss, &last.At
 		}
 	}
 	return nil
-}
-
-// withMeasured returns the tables, each with the loss that its page has measured if that is later
-// than the recorded one, so that two pages show the same loss of a table.
-func (s *source) withMeasured(tables []console.Release) []console.Release {
-	tables = slices.Clone(tables) // the overview is remembered as it was found out
-	for i := range tables {
-		t := &tables[i]
-		s.mutex.Lock()
-		page := s.tables[t.Name]
-		s.mutex.Unlock()
-		if page == nil {
-			continue
-		}
-		if known, _ := page.peek(); known.Loss != nil && (t.LossAt == nil || known.At.After(*t.LossAt)) {
-			t.Loss, t.LossAt = known.Loss, &known.At
-		}
-	}
-	return tables
 }

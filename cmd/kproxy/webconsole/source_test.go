@@ -24,7 +24,7 @@ import (
 func processOf(c *config.Config) Process {
 	return Process{
 		Config: func() *config.Config { return c }, Conditions: func() map[catalog.Name]status.Condition { return nil },
-		Clients: func() proxy.Counts { return proxy.Counts{} },
+		Clients: func() proxy.Counts { return proxy.Counts{} }, Refusal: func() *state.Refusal { return nil }, Work: func() map[string]*state.Work { return nil },
 	}
 }
 
@@ -64,8 +64,9 @@ func TestPreviewIsOfWhatIsServed(t *testing.T) {
 			t.Errorf("%s: %+v", is, p)
 		}
 		shown := console.Table{Release: console.Release{Table: state.Table{State: is}}}
-		if loss, err := addMeasured(t.Context(), nil, &shown, &catalog.Publication{}); loss != nil || err != nil || shown.Sizes != nil {
-			t.Errorf("%s: measured are %+v, %v", is, loss, err)
+		kept := history.Figures{Counts: history.Counts{Rows: 10}, Sizes: [][]history.Size{{{Rows: 5, Classes: 2}}}, Losses: &history.Losses{}}
+		if loss := addKept(&shown, &kept); loss != nil || shown.Sizes != nil {
+			t.Errorf("%s: measured are %+v", is, loss)
 		}
 	}
 }
@@ -112,7 +113,7 @@ func TestFindingOutRests(t *testing.T) {
 			t.Errorf("got %d, %v", n, err)
 		}
 	}
-	if n, known := m.peek(); n != 1 || !known {
+	if n, known := m.last(); n != 1 || !known {
 		t.Errorf("known is %d, %v", n, known)
 	}
 	m.forget()
@@ -124,44 +125,6 @@ func TestFindingOutRests(t *testing.T) {
 		if n, _ := m.get(t.Context(), under, find); n != 3 {
 			t.Errorf("under other conditions: %d", n)
 		}
-	}
-}
-
-// TestPagesTellTheSameLoss: the overview goes by what a table's page has measured, unless
-// something was recorded since.
-func TestPagesTellTheSameLoss(t *testing.T) {
-	t.Parallel()
-	s := newSource(processOf(consoleConfig(t)))
-	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	release := func(name string, loss float64, at time.Time) console.Release {
-		return console.Release{Table: state.Table{Name: name}, Loss: &loss, LossAt: &at}
-	}
-	looked := func(name string, loss *float64) {
-		s.tables[name] = &memo[console.Table]{known: true, value: console.Table{At: at, Release: console.Release{Table: state.Table{Name: name}, Loss: loss}}}
-	}
-	measured := 0.5
-	looked("earlier", &measured)
-	looked("later", &measured)
-	looked("first", &measured)
-	looked("unpublished", nil)
-	recorded := []console.Release{
-		release("earlier", 0.2, at.Add(time.Minute)), release("later", 0.2, at.Add(-time.Minute)),
-		{Table: state.Table{Name: "first"}},
-		release("unpublished", 0.2, at.Add(-time.Hour)), release("never", 0.2, at.Add(-time.Hour)),
-		{Table: state.Table{Name: "neither"}},
-	}
-	want := []float64{0.2, 0.5, 0.5, 0.2, 0.2, 0}
-	for i, r := range s.withMeasured(recorded) {
-		switch {
-		case want[i] == 0 && r.Loss == nil && r.LossAt == nil:
-		case r.Loss == nil || *r.Loss != want[i]:
-			t.Errorf("%s: the overview shows %v", r.Name, r.Loss)
-		case r.LossAt.Equal(at) != (want[i] == measured):
-			t.Errorf("%s: measured at %v", r.Name, r.LossAt)
-		}
-	}
-	if *recorded[1].Loss != 0.2 {
-		t.Error("what is remembered is changed")
 	}
 }
 

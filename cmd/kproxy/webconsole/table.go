@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -38,8 +39,32 @@ func (s *source) Table(ctx context.Context, name string) (console.Table, error) 
 	return known.get(ctx, own, func(ctx context.Context) (console.Table, error) {
 		ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 		defer cancel()
-		return readConsoleTable(ctx, c, c.Policy.Tables[i], own[c.Policy.Tables[i].Table])
+		policy := c.Policy.Tables[i]
+		t, err := readConsoleTable(ctx, c, policy, own[policy.Table])
+		if err != nil && ctx.Err() == nil {
+			last, _ := known.last()
+			return unknownTable(last, policy, own[policy.Table], err), nil
+		}
+		if w := s.process.Work()[name]; err == nil {
+			t.Work = w
+		}
+		return t, err
 	})
+}
+
+// unknownTable returns what is known of a table while the private store cannot be read: its policy, this
+// process's own condition of it, and what was read last.
+func unknownTable(last console.Table, policy catalog.TablePolicy, own status.Condition, err error) console.Table {
+	t := last
+	t.At, t.Unread = time.Now(), "What is published cannot be read: "+err.Error()
+	r := unknownRelease(policy, own)
+	r.Figures, r.FiguresAt, r.Proof, r.Loss, r.LossAt = last.Figures, last.FiguresAt, last.Proof, last.Loss, last.LossAt
+	t.Release, t.K = r, smallestAllowed(policy)
+	if t.Columns == nil {
+		t.Columns = columnsOf(policy, nil, nil)
+	}
+	t.Preview = console.Preview{Reason: "What readers see cannot be read."}
+	return t
 }
 
 func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.TablePolicy, own status.Condition) (console.Table, error) {
@@ -52,13 +77,17 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 	if err != nil {
 		return console.Table{}, err
 	}
+	kept, err := history.LastFigures(ctx, conn)
+	if err != nil {
+		return console.Table{}, err
+	}
 	t := console.Table{K: smallestAllowed(policy)}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return t, fmt.Errorf("reading the private store: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	stored, err := status.ReadTable(ctx, tx, policy)
+	stored, err := status.ReadKept(ctx, tx, policy, kept)
 	if err != nil {
 		return t, err
 	}
@@ -67,15 +96,11 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 		publication = &publications[i]
 	}
 	stored.Settle(c.Policy.Released(policy), misfits(policy.Table, publication, problems), own)
-	t.Release = releaseOf(policy, stored.Table)
+	t.Release = keptRelease(policy, stored)
 	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
 		return t, fmt.Errorf("asking for the time: %w", err)
 	}
-	loss, err := addMeasured(ctx, tx, &t, publication)
-	if err != nil {
-		return t, err
-	}
-	t.Columns = columnsOf(policy, publication, loss)
+	t.Columns = columnsOf(policy, publication, addKept(&t, stored.Kept))
 	if err := tx.Rollback(ctx); err != nil {
 		return t, fmt.Errorf("reading the private store: %w", err)
 	}
@@ -117,30 +142,22 @@ func smallestAllowed(policy catalog.TablePolicy) int {
 	return k
 }
 
-// addMeasured adds what is measured on the release: sizes, risk and losses. The losses are nil if
-// readers get nothing: a release that is not served puts nobody at risk.
-func addMeasured(ctx context.Context, tx pgx.Tx, t *console.Table, p *catalog.Publication) (*history.Losses, error) {
-	if p == nil || t.State != status.StatePublished {
-		return nil, nil
+// addKept adds what is kept of the release: sizes, risk and losses. The losses are nil if readers get nothing: a
+// release that is not served puts nobody at risk.
+func addKept(t *console.Table, kept *history.Figures) *history.Losses {
+	if kept == nil || t.State != status.StatePublished || kept.Rows == 0 {
+		t.Loss, t.LossAt = nil, nil
+		return nil
 	}
-	generation, err := history.ShownGeneration(ctx, tx, p.Policy.Table)
-	if err != nil || generation == 0 || t.Rows == 0 {
-		return nil, err
-	}
-	release := catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("release_%d", generation)}.SQL()
 	counts := make(map[int]int64)
-	for i := range p.Components() {
-		sizes, err := classSizes(ctx, tx, release, catalog.ClassColumn(i))
-		if err != nil {
-			return nil, err
-		}
+	for _, sizes := range kept.Sizes {
 		var classes, rows int64
 		for _, s := range sizes {
-			counts[s.Size] += s.Classes
-			classes, rows = classes+s.Classes, rows+int64(s.Size)*s.Classes
+			counts[s.Rows] += s.Classes
+			classes, rows = classes+s.Classes, rows+int64(s.Rows)*s.Classes
 		}
 		if rows > 0 { // the prosecutor's risk, of the part at the greatest
-			t.Risk.Highest = max(t.Risk.Highest, 1/float64(sizes[0].Size))
+			t.Risk.Highest = max(t.Risk.Highest, 1/float64(sizes[0].Rows))
 			t.Risk.Average = max(t.Risk.Average, float64(classes)/float64(rows))
 		}
 	}
@@ -148,25 +165,10 @@ func addMeasured(ctx context.Context, tx pgx.Tx, t *console.Table, p *catalog.Pu
 		t.Sizes = append(t.Sizes, console.SizeCount{Size: size, Classes: classes})
 	}
 	slices.SortFunc(t.Sizes, func(a, b console.SizeCount) int { return a.Size - b.Size })
-	loss, err := history.MeasureLoss(ctx, tx, *p, generation)
-	if err != nil || loss == nil {
-		return nil, err
+	if kept.Losses != nil {
+		t.Measured = kept.Losses.Records
 	}
-	at := t.At
-	t.Loss, t.LossAt, t.Measured = &loss.Whole, &at, loss.Records
-	return loss, nil
-}
-
-// classSizes counts the classes of one part by their sizes, ascending.
-func classSizes(ctx context.Context, tx pgx.Tx, release, class string) ([]console.SizeCount, error) {
-	rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT n::int, count(*) FROM (SELECT count(*) AS n FROM %s WHERE %[2]s IS NOT NULL GROUP BY %[2]s) c GROUP BY n ORDER BY n", release, class)) // the rows carry its error
-	sizes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s console.SizeCount, err error) {
-		return s, row.Scan(&s.Size, &s.Classes)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("counting classes: %w", err)
-	}
-	return sizes, nil
+	return kept.Losses
 }
 
 func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, shown int64, t *console.Table) error {

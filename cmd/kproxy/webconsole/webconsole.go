@@ -21,6 +21,7 @@ import (
 	"github.com/kproxy/kproxy/internal/console"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/scram"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -40,6 +41,10 @@ type Process struct {
 	// Clients counts the clients, and Sessions lists their sessions.
 	Clients  func() proxy.Counts
 	Sessions func(ctx context.Context) []proxy.SessionInfo
+	// Refusal says since when and why new sessions are not served, nil where they are.
+	Refusal func() *state.Refusal
+	// Work returns what the process makes of protected tables, by their names.
+	Work func() map[string]*state.Work
 	// Observer keeps figures of statements. It may be nil.
 	Observer *observe.Observer
 }

@@ -40,7 +40,22 @@ async function refresh(main) {
   const newer = page.querySelector("footer");
   if (footer && newer) footer.replaceWith(newer);
   if (!("live" in next.dataset)) delete main.dataset.live;
+  renew(page);
   offerSlider();
+}
+
+// Takes over what stands around the content: the title, what a screen reader is told, the list of tables.
+function renew(page) {
+  document.title = page.title;
+  const news = document.getElementById("news"), newer = page.getElementById("news");
+  if (news && newer && news.textContent !== newer.textContent) news.textContent = newer.textContent;
+  for (const part of document.querySelectorAll("[data-fresh]")) {
+    const next = page.querySelector(`[data-fresh="${part.dataset.fresh}"]`);
+    if (!next || part.contains(document.activeElement) || part.innerHTML === next.innerHTML) continue;
+    const at = part.scrollTop;
+    part.replaceChildren(...next.childNodes);
+    part.scrollTop = at;
+  }
 }
 
 function keepFresh() {

@@ -1,0 +1,156 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+)
+
+// Figures are what was counted and measured of the release that readers see of a table, at one moment.
+type Figures struct {
+	Counts
+	At         time.Time
+	Generation int64
+	Position   string // of the source's write-ahead log, whose changes the release shows
+	// Sizes count the classes of each part by the number of their rows, ascending.
+	Sizes  [][]Size
+	Losses *Losses // nil where nothing was measured
+}
+
+// Counts are those of one release.
+type Counts struct {
+	Records  int64 // in the private store
+	Withheld int64 // records that are not published
+	Rows     int64 // published
+	Classes  int64 // of all parts
+}
+
+// Size is how many classes have so many rows.
+type Size struct {
+	Rows    int
+	Classes int64
+}
+
+// Count counts the records, rows and classes of a generation.
+func Count(ctx context.Context, tx pgx.Tx, generation int64, updates string) (Counts, error) {
+	var c Counts
+	records, release := stored("records", generation), stored("release", generation)
+	withheld := "0" // see below
+	if updates == catalog.Guarded.String() {
+		withheld = fmt.Sprintf("(SELECT count(*) FROM %s WHERE %s IS NULL)", records, catalog.RowColumn)
+	}
+	counts := fmt.Sprintf("SELECT (SELECT count(*) FROM %s), %s, (SELECT count(*) FROM %s)", records, withheld, release)
+	if err := tx.QueryRow(ctx, counts).Scan(&c.Records, &c.Withheld, &c.Rows); err != nil {
+		// A snapshot does not keep tables from being dropped.
+		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == upstream.UndefinedTable {
+			return c, errors.New("it is being published afresh; ask again in a moment")
+		}
+		return c, fmt.Errorf("counting records: %w", err)
+	}
+	if updates != catalog.Guarded.String() || c.Rows == 0 {
+		c.Withheld = max(0, c.Records-c.Rows)
+	}
+	parts, err := classColumns(ctx, tx, release)
+	if err != nil {
+		return c, err
+	}
+	classes := []string{"0"}
+	for _, column := range parts {
+		classes = append(classes, fmt.Sprintf("(SELECT count(*) FROM (SELECT FROM %s GROUP BY %s) c)", release, catalog.QuoteIdentifier(column)))
+	}
+	if err := tx.QueryRow(ctx, "SELECT "+strings.Join(classes, " + ")).Scan(&c.Classes); err != nil {
+		return c, fmt.Errorf("counting classes: %w", err)
+	}
+	return c, nil
+}
+
+func stored(kind string, generation int64) string {
+	return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, generation)}.SQL()
+}
+
+// classColumns are those of a release, one for each part.
+func classColumns(ctx context.Context, tx pgx.Tx, release string) ([]string, error) {
+	const parts = `SELECT attname::text FROM pg_catalog.pg_attribute
+		WHERE attrelid = $1::text::pg_catalog.regclass AND attname ~ '^kproxy_class(_[0-9]+)?$' AND NOT attisdropped ORDER BY attnum`
+	rows, _ := tx.Query(ctx, parts, release) // the rows carry its error
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("reading the release's columns: %w", err)
+	}
+	return columns, nil
+}
+
+// classSizes counts the classes of one part by their sizes, ascending.
+func classSizes(ctx context.Context, tx pgx.Tx, release, class string) ([]Size, error) {
+	rows, _ := tx.Query(ctx, fmt.Sprintf("SELECT n::int, count(*) FROM (SELECT count(*) AS n FROM %s WHERE %[2]s IS NOT NULL GROUP BY %[2]s) c GROUP BY n ORDER BY n", release, class)) // the rows carry its error
+	sizes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Size, err error) {
+		return s, row.Scan(&s.Rows, &s.Classes)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting classes: %w", err)
+	}
+	return sizes, nil
+}
+
+// LastFigures returns the figures that are kept of each table.
+func LastFigures(ctx context.Context, on upstream.Querier) (map[catalog.Name]Figures, error) {
+	found := make(map[catalog.Name]Figures)
+	rows, _ := on.Query(ctx, "SELECT table_schema, table_name, figures FROM kproxy_store.figures") // the rows carry its error
+	var name catalog.Name
+	var text []byte
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &text}, func() error {
+		var f Figures
+		if err := json.Unmarshal(text, &f); err != nil {
+			return err
+		}
+		found[name] = f
+		return nil
+	})
+	if err != nil && !upstream.MissingStore(err) {
+		return nil, fmt.Errorf("reading figures: %w", err)
+	}
+	return found, nil
+}
+
+// measureFigures counts and measures what readers see of a table, nil if that is nothing.
+func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) (*Figures, error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("counting: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	name := p.Policy.Table
+	var f Figures
+	var updates string
+	err = tx.QueryRow(ctx, `SELECT now(), coalesce(previous, generation), coalesce(lsn::text, ''), coalesce(updates, '')
+		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`, name.Schema, name.Relation).Scan(&f.At, &f.Generation, &f.Position, &updates)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && f.Generation == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("counting: %w", err)
+	}
+	if f.Counts, err = Count(ctx, tx, f.Generation, updates); err != nil {
+		return nil, err
+	}
+	for i := range p.Components() {
+		sizes, err := classSizes(ctx, tx, stored("release", f.Generation), catalog.ClassColumn(i))
+		if err != nil {
+			return nil, err
+		}
+		f.Sizes = append(f.Sizes, sizes)
+	}
+	if f.Rows > 0 {
+		f.Losses, err = MeasureLoss(ctx, tx, p, f.Generation)
+	}
+	return &f, err
+}

@@ -1,0 +1,133 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+)
+
+// Figures of a table that has changed are taken anew, at most every keptLeast, and so rarely that counting
+// takes a tenth of the time at most.
+const (
+	keptLook   = time.Second // how often is looked which tables have changed
+	keptLeast  = 2 * time.Second
+	keptFactor = 10
+)
+
+// keeper keeps the figures of tables in the private store, so that nobody who looks at them has to wait
+// until a large table is counted.
+type keeper struct {
+	process Process
+	conn    *pgx.Conn // nil before it is needed
+	rests   map[catalog.Name]time.Time
+}
+
+// KeepFigures keeps the figures of each table up to date until ctx ends.
+func (p Process) KeepFigures(ctx context.Context) {
+	k := keeper{process: p, rests: make(map[catalog.Name]time.Time)}
+	defer k.close(ctx)
+	for {
+		if err := k.look(ctx); err != nil && ctx.Err() == nil {
+			p.Logger.Debug("tables could not be counted", "error", upstream.WithoutValues(err))
+			k.close(ctx)
+		}
+		select {
+		case <-time.After(keptLook):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (k *keeper) close(ctx context.Context) {
+	if k.conn != nil {
+		_ = k.conn.Close(context.WithoutCancel(ctx))
+		k.conn = nil
+	}
+}
+
+// look takes the figures of tables that have changed since.
+func (k *keeper) look(ctx context.Context) (err error) {
+	c := k.process.Config()
+	if k.conn == nil {
+		if k.conn, err = upstream.ConnectOwner(ctx, c); err != nil {
+			return err
+		}
+		if err := createTables(ctx, k.conn); err != nil {
+			return err
+		}
+	}
+	changed, err := changedTables(ctx, k.conn)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for name := range changed {
+		if now.Before(k.rests[name]) {
+			delete(changed, name)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	publications, _, err := upstream.Publications(ctx, k.conn, c)
+	if err != nil {
+		return err
+	}
+	for _, p := range publications {
+		name := p.Policy.Table
+		if !changed[name] {
+			continue
+		}
+		began := time.Now()
+		f, err := measureFigures(ctx, k.conn, p)
+		k.rests[name] = time.Now().Add(max(keptLeast, keptFactor*time.Since(began)))
+		if err != nil && !k.conn.IsClosed() {
+			k.process.Logger.Debug("a table could not be counted", "relation", name, "error", upstream.WithoutValues(err))
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
+		}
+		if f == nil {
+			continue
+		}
+		if err := storeFigures(ctx, k.conn, name, *f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changedTables are those whose figures are of another release, or of an earlier position.
+func changedTables(ctx context.Context, on upstream.Querier) (map[catalog.Name]bool, error) {
+	rows, _ := on.Query(ctx, `SELECT g.table_schema, g.table_name FROM kproxy_store.generation g LEFT JOIN kproxy_store.figures f USING (table_schema, table_name)
+		WHERE coalesce(g.previous, g.generation) > 0 AND (f.figures IS NULL OR (f.figures ->> 'Generation')::bigint <> coalesce(g.previous, g.generation)
+			OR f.figures ->> 'Position' <> coalesce(g.lsn::text, ''))`) // the rows carry its error
+	changed := make(map[catalog.Name]bool)
+	var name catalog.Name
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation}, func() error { changed[name] = true; return nil })
+	if err != nil {
+		return nil, fmt.Errorf("looking for changed tables: %w", err)
+	}
+	return changed, nil
+}
+
+func storeFigures(ctx context.Context, conn *pgx.Conn, name catalog.Name, f Figures) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("keeping figures: %w", err)
+	}
+	_, err = conn.Exec(ctx, `INSERT INTO kproxy_store.figures (table_schema, table_name, figures) VALUES ($1, $2, $3)
+		ON CONFLICT (table_schema, table_name) DO UPDATE SET figures = excluded.figures`, name.Schema, name.Relation, string(text))
+	if err != nil {
+		return fmt.Errorf("keeping figures: %w", err)
+	}
+	return nil
+}
