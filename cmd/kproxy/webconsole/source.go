@@ -92,7 +92,7 @@ func (s *source) withoutStore(c *config.Config, own map[catalog.Name]status.Cond
 	o.Needs = append(o.Needs, state.Need{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs and lets the owner in, and what 'kproxy check' says"})
 	last, _ := s.overview.last()
 	for _, t := range c.Policy.Tables {
-		r := unknownRelease(t, own[t.Table])
+		r := unknownRelease(c.Policy, t, own[t.Table])
 		for _, before := range last.Tables {
 			if before.Name == r.Name {
 				r.Figures, r.FiguresAt, r.Proof, r.Loss, r.LossAt = before.Figures, before.FiguresAt, before.Proof, before.Loss, before.LossAt
@@ -104,16 +104,16 @@ func (s *source) withoutStore(c *config.Config, own map[catalog.Name]status.Cond
 }
 
 // unknownRelease is a table of which only this process's own condition is known.
-func unknownRelease(policy catalog.TablePolicy, own status.Condition) console.Release {
+func unknownRelease(whole catalog.Policy, policy catalog.TablePolicy, own status.Condition) console.Release {
 	t := state.Table{Name: policy.Table.String(), State: state.Unknown, Updates: policy.Updates.Mode.String(), GivesAway: policy.Updates.Mode.GivesAway()}
 	own.Tell(&t)
-	return releaseOf(policy, t)
+	return releaseOf(whole, policy, t)
 }
 
 func (s *source) overviewOf(c *config.Config, stored status.Status) console.Overview {
 	o := console.Overview{At: stored.At, Silent: stored.Silent, Needs: stored.Needs, Refused: stored.Refused}
 	for i, t := range stored.Tables {
-		o.Tables = append(o.Tables, keptRelease(c.Policy.Tables[i], t))
+		o.Tables = append(o.Tables, keptRelease(c.Policy, c.Policy.Tables[i], t))
 	}
 	for _, v := range stored.Views {
 		o.Views = append(o.Views, v.View)
@@ -140,8 +140,8 @@ func (s *source) overviewOf(c *config.Config, stored status.Status) console.Over
 }
 
 // keptRelease is releaseOf with the figures that are kept of the table, without any where none are.
-func keptRelease(policy catalog.TablePolicy, t status.Table) console.Release {
-	r := releaseOf(policy, t.Table)
+func keptRelease(whole catalog.Policy, policy catalog.TablePolicy, t status.Table) console.Release {
+	r := releaseOf(whole, policy, t.Table)
 	switch {
 	case t.Kept != nil:
 		r.FiguresAt = &t.Kept.At
@@ -155,17 +155,21 @@ func keptRelease(policy catalog.TablePolicy, t status.Table) console.Release {
 }
 
 // releaseOf adds to a table what the console shows of its policy.
-func releaseOf(policy catalog.TablePolicy, t state.Table) console.Release {
-	return console.Release{Table: t, Method: policy.Method, Constraints: constraintTexts(policy)}
+func releaseOf(whole catalog.Policy, policy catalog.TablePolicy, t state.Table) console.Release {
+	return console.Release{Table: t, Method: policy.Method, Constraints: constraintTexts(whole, policy)}
 }
 
 // constraintTexts returns the constraints in the notation of the literature.
-func constraintTexts(policy catalog.TablePolicy) []string {
-	words := make([]string, 0, len(policy.Constraints))
-	for _, c := range policy.Constraints {
+func constraintTexts(whole catalog.Policy, policy catalog.TablePolicy) []string {
+	constraints := whole.Released(policy).Constraints
+	words := make([]string, 0, len(constraints))
+	for _, c := range constraints {
 		text := c.String()
-		if policy.Subject != "" {
+		switch {
+		case policy.Subject != "":
 			text += ", counted in persons (" + policy.Subject + ")"
+		case whole.IsMember(policy.Table):
+			text += ", counted in persons"
 		}
 		words = append(words, text)
 	}

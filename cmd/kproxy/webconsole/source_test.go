@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
@@ -131,12 +132,20 @@ func TestFindingOutRests(t *testing.T) {
 func TestConstraintsInWords(t *testing.T) {
 	t.Parallel()
 	policy := consoleConfig(t).Policy.Tables[0]
-	if got := strings.Join(constraintTexts(policy), "; "); got != "5-anonymity; distinct 2-diversity of diagnosis" {
+	if got := strings.Join(constraintTexts(catalog.Policy{}, policy), "; "); got != "5-anonymity; distinct 2-diversity of diagnosis" {
 		t.Errorf("got %q", got)
 	}
 	policy.Subject = "patient_id"
-	if got := constraintTexts(policy)[0]; got != "5-anonymity, counted in persons (patient_id)" {
+	if got := constraintTexts(catalog.Policy{}, policy)[0]; got != "5-anonymity, counted in persons (patient_id)" {
 		t.Errorf("got %q", got)
+	}
+	member := catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "stays"}}
+	whole := catalog.Policy{People: []catalog.People{{
+		Root: catalog.Name{Schema: "public", Relation: "persons"}, Tables: []catalog.PeopleTable{{Table: member.Table}},
+		Constraints: []privacy.Spec{{Model: privacy.K, K: 7}, {Model: privacy.DistinctL, L: 2, Of: "public.diagnoses.code"}},
+	}}}
+	if got := constraintTexts(whole, member); len(got) != 1 || got[0] != "7-anonymity, counted in persons" {
+		t.Errorf("of a table of people: %q", got)
 	}
 	if k := smallestAllowed(policy); k != 5 {
 		t.Errorf("k is %d", k)
