@@ -187,3 +187,35 @@ func TestSessionsOfUsersWhoAreGoneEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestOneLookupThatFailsKeepsNobodyElse has the lookups of most users with sessions fail, as one does whose name is
+// there twice, and takes another one away.
+func TestOneLookupThatFailsKeepsNobodyElse(t *testing.T) {
+	t.Parallel()
+	var later atomic.Bool
+	p := startProxy(t, func(c *Config) {
+		c.Access.LookupLifetime = 1 // nanosecond: each is looked up again
+		c.Access.Lookup = func(_ context.Context, user string) (string, bool, error) {
+			if later.Load() && user != "cem" {
+				return "", false, errors.New("the query gives more than one row")
+			}
+			return testVerifier(), !later.Load(), nil
+		}
+	})
+	logged := map[string]*pgconn.PgConn{}
+	for _, user := range []string{"twice1", "twice2", "twice3", "twice4", "twice5", "twice6", "twice7", "cem"} {
+		conn, err := pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+user+":", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		logged[user] = conn
+	}
+	later.Store(true)
+	p.endGone(t.Context())
+	for user, conn := range logged {
+		eventually(t, user+" is served or not", func() bool {
+			return (conn.Exec(deadline(t), "SELECT 1").Close() != nil) == (user == "cem")
+		})
+	}
+}

@@ -81,10 +81,7 @@ func Read(c *config.Config) ([]state.Certificate, error) {
 }
 
 func (f file) read() ([]state.Certificate, error) {
-	parsed, err := parse(f.path)
-	if err != nil {
-		return nil, err
-	}
+	parsed, failed := parse(f.path)
 	authorities := f.first == ClientAuthority || f.first == Upstream
 	if authorities && len(parsed) > mostAuthorities {
 		parsed = []*x509.Certificate{slices.MaxFunc(parsed, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })}
@@ -102,7 +99,7 @@ func (f file) read() ([]state.Certificate, error) {
 	if authorities {
 		all = renewed(all)
 	}
-	return all, nil
+	return all, failed
 }
 
 // renewed leaves out authorities beside which there is a later certificate of the same name: while
@@ -113,24 +110,29 @@ func renewed(all []state.Certificate) []state.Certificate {
 	})
 }
 
-// parse reads the certificates of a PEM file.
+// parse reads the certificates of a PEM file. Where some of them cannot be read, which TLS passes over in a file of
+// authorities, it returns the others and an error.
 func parse(path string) ([]*x509.Certificate, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading certificates: %w", err)
 	}
 	var all []*x509.Certificate
+	var failed []error
+	number := 0
 	for block, rest := pem.Decode(bytes.TrimSpace(text)); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
+		number++
 		parsed, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("reading certificates: %s: %w", path, err)
+			failed = append(failed, fmt.Errorf("reading certificates: number %d in %s: %w", number, path, err))
+			continue
 		}
 		all = append(all, parsed)
 	}
-	return all, nil
+	return all, errors.Join(failed...)
 }
 
 // Table lists certificates for people.

@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,25 @@ func TestAllCertificatesOfAConfigurationAreRead(t *testing.T) {
 	left, err := Read(c)
 	if err == nil || !strings.Contains(err.Error(), "absent") || len(left) != 5 {
 		t.Errorf("without TLS, console and a file: %v, %v", left, err)
+	}
+}
+
+// TestOneCertificateThatCannotBeReadHidesNoOthers: TLS passes over it in a file of authorities.
+func TestOneCertificateThatCannotBeReadHidesNoOthers(t *testing.T) {
+	t.Parallel()
+	key := p256(t)
+	odd := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("odd")})
+	path := filepath.Join(t.TempDir(), "authorities")
+	text := slices.Concat(made(t, "one", 10, key, &key.PublicKey, 0), odd, made(t, "two", 20, key, &key.PublicKey, 0))
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &config.Config{}
+	c.TLS.Mode = config.TLSOff
+	c.Upstream.Owner.SSLRootCert = path
+	all, err := Read(c)
+	if err == nil || !strings.Contains(err.Error(), "number 2 in "+path) || len(all) != 2 || all[0].Subject != "CN=one" || all[1].Subject != "CN=two" {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 
