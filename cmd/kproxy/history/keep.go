@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,8 +13,8 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 )
 
-// Figures of a table that has changed are taken anew, at most every keptLeast, and so rarely that counting
-// takes a tenth of the time at most.
+// Figures of tables that have changed are taken anew, of each at most every keptLeast, and so rarely that counting
+// all of them takes a tenth of the time at most.
 const (
 	keptLook   = time.Second // how often is looked which tables have changed
 	keptLeast  = 2 * time.Second
@@ -24,13 +25,18 @@ const (
 // until a large table is counted.
 type keeper struct {
 	process Process
-	conn    *pgx.Conn // nil before it is needed
+	conn    *pgx.Conn                      // nil before it is needed
+	took    map[catalog.Name]time.Duration // how long the last count of a table took
 	rests   map[catalog.Name]time.Time
+}
+
+func newKeeper(of Process) *keeper {
+	return &keeper{process: of, took: make(map[catalog.Name]time.Duration), rests: make(map[catalog.Name]time.Time)}
 }
 
 // KeepFigures keeps the figures of each table up to date until ctx ends.
 func (p Process) KeepFigures(ctx context.Context) {
-	k := keeper{process: p, rests: make(map[catalog.Name]time.Time)}
+	k := newKeeper(p)
 	defer k.close(ctx)
 	for {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
@@ -67,18 +73,16 @@ func (k *keeper) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	for name := range changed {
-		if now.Before(k.rests[name]) {
-			delete(changed, name)
-		}
-	}
-	if len(changed) == 0 {
+	began := time.Now()
+	if changed = k.due(changed, c.Policy, began); len(changed) == 0 {
 		return nil
 	}
 	publications, _, err := upstream.Publications(ctx, k.conn, c)
 	if err != nil {
 		return err
+	}
+	for name := range changed { // some of which may have no publication
+		k.rest(name, time.Since(began), time.Now())
 	}
 	for _, p := range publications {
 		name := p.Policy.Table
@@ -87,7 +91,7 @@ func (k *keeper) look(ctx context.Context) (err error) {
 		}
 		began := time.Now()
 		f, err := measureFigures(ctx, k.conn, p)
-		k.rests[name] = time.Now().Add(max(keptLeast, keptFactor*time.Since(began)))
+		k.rest(name, time.Since(began), time.Now())
 		if err != nil && !k.conn.IsClosed() {
 			k.process.Logger.Debug("a table could not be counted", "relation", name, "error", upstream.WithoutValues(err))
 			continue
@@ -103,6 +107,33 @@ func (k *keeper) look(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// due are the changed tables of a policy that do not rest. The private store may have others, which are no longer
+// protected.
+func (k *keeper) due(changed map[catalog.Name]bool, policy catalog.Policy, now time.Time) map[catalog.Name]bool {
+	due, protected := make(map[catalog.Name]bool), make(map[catalog.Name]bool)
+	for _, t := range policy.Tables {
+		protected[t.Table] = true
+		if changed[t.Table] && !now.Before(k.rests[t.Table]) {
+			due[t.Table] = true
+		}
+	}
+	gone := func(name catalog.Name) bool { return !protected[name] }
+	maps.DeleteFunc(k.took, func(name catalog.Name, _ time.Duration) bool { return gone(name) })
+	maps.DeleteFunc(k.rests, func(name catalog.Name, _ time.Time) bool { return gone(name) })
+	return due
+}
+
+// rest has a table rest whose count took so long: for keptFactor times as long as all of them take, so that all together
+// take their share, however many there are.
+func (k *keeper) rest(name catalog.Name, took time.Duration, now time.Time) {
+	k.took[name] = took
+	var all time.Duration
+	for _, one := range k.took {
+		all += one
+	}
+	k.rests[name] = now.Add(max(keptLeast, keptFactor*all))
 }
 
 // changedTables are those whose figures are of another release, or of an earlier position.

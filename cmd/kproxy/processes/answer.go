@@ -203,9 +203,9 @@ func (s *Answerer) answer(ctx context.Context, conn *pgx.Conn, channel string, q
 }
 
 func send(ctx context.Context, conn *pgx.Conn, about topic, answer any) error {
-	text, err := json.Marshal(answer)
+	text, err := payload(answer)
 	if err != nil {
-		return fmt.Errorf("answering: %w", err)
+		return err
 	}
 	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", about.answers, string(text)); err != nil {
 		return fmt.Errorf("answering: %w", err)

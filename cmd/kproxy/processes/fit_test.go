@@ -2,6 +2,7 @@ package processes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kproxy/kproxy/cmd/kproxy/settings"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // settingKeysSize bounds the keys that an answer can name, as package settings tests.
@@ -51,6 +53,47 @@ func TestAnswersFitNotifications(t *testing.T) {
 		if err := send(t.Context(), conn, counting, unserved); err != nil || len(unserved.Unserved) == 0 || !slices.Equal(unserved.Unserved, tables[:len(unserved.Unserved)]) {
 			t.Errorf("%d tables of %q: %v", len(unserved.Unserved), character, err)
 		}
+	}
+}
+
+// TestAnswersTellOfTheMachine has a certificate and a problem whose texts are long, or have characters that the
+// encoding of the database has not.
+func TestAnswersTellOfTheMachine(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t), "TEMPLATE template0 ENCODING 'EUC_JP' LOCALE 'C'"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if _, err := conn.Exec(t.Context(), "LISTEN "+counting.answers); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"Łódź", "𝄞", strings.Repeat("Ł", 20_000), strings.Repeat("<", 20_000)} {
+		c := Clients{
+			Reply:   Reply{ID: strings.Repeat("X", 26), Process: strings.Repeat("m", 64)},
+			Expires: &state.Certificate{Use: "server", Subject: "CN=" + text, File: text},
+			Work:    map[string]*state.Work{"public.a": {Stage: "waiting", Problem: text, Fix: text}},
+		}
+		if err := send(t.Context(), conn, counting, c.fitting()); err != nil {
+			t.Errorf("%.10q: %v", text, err)
+			continue
+		}
+		n, err := conn.WaitForNotification(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Clients
+		if err := json.Unmarshal([]byte(n.Payload), &got); err != nil || got.Expires == nil || !strings.HasPrefix(got.Expires.Subject, "CN="+text[:1]) {
+			t.Errorf("%.10q: %+v, %v", text, got, err)
+		}
+		short := len(text) < 100
+		if short && (got.Expires.Subject != "CN="+text || got.Expires.File != text || got.Work["public.a"].Fix != text) {
+			t.Errorf("%q has become %+v, %+v", text, got.Expires, got.Work["public.a"])
+		}
+	}
+	long := Clients{Work: map[string]*state.Work{"public.a": {Stage: "waiting", Problem: strings.Repeat("who ", 5000), Fix: "end it"}, "public.b": {Stage: "reading"}}}.fitting()
+	if w := long.Work["public.a"]; w == nil || !strings.HasPrefix(w.Problem, "who who ") || long.Work["public.b"] == nil {
+		t.Errorf("a long problem becomes %+v", long.Work)
 	}
 }
 
