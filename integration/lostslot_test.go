@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,7 +66,7 @@ func TestStopOnLoss(t *testing.T) {
 	if _, code, _ := countRows(t, other, "wards"); code != "" {
 		t.Errorf("other tables are refused with %q", code)
 	}
-	if status, code := s.statusJSON(t); code != 3 || !strings.Contains(status.Needs[0].What, s.slot) {
+	if status, code := s.statusJSON(t); code != 3 || !strings.Contains(fmt.Sprint(status.Needs), "replication slot "+s.slot+" is gone") {
 		t.Errorf("status ends with %d: %+v", code, status.Needs)
 	}
 	if !p.awaitLog(t, "replication stopped; the protected tables are withdrawn.*kproxy resync") {

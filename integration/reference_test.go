@@ -246,10 +246,11 @@ func TestFrozenStreamIsStale(t *testing.T) {
 			}
 			return strings.HasPrefix(refused, "57P0")
 		})
-		if status, text := get(t, metrics, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "recent enough") {
-			t.Errorf("%s: /readyz says %d %s", name, status, text)
-		}
-		if out := s.kproxy(t, "status"); out.code != 3 || !strings.Contains(out.stdout, "serves no new session: ") {
+		eventually(t, "/readyz tells it, which looks once in a second", func() bool {
+			status, text := get(t, metrics, "/readyz")
+			return status == http.StatusServiceUnavailable && strings.Contains(text, "recent enough")
+		})
+		if out := s.kproxy(t, "status"); out.code != 3 || !strings.Contains(out.stdout, "READERS ARE REFUSED since ") {
 			t.Errorf("%s: status ends with %d and says\n%s%s", name, out.code, out.stdout, out.stderr)
 		}
 		thaw()
