@@ -12,8 +12,8 @@ const (
 	// mostPiloted is how many records a class has at most of which several cuts are followed to
 	// the end.
 	mostPiloted = 1 << 15
-	// cutsPiloted is how many cuts along each attribute are.
-	cutsPiloted = 2
+	// cutsPiloted is how many cuts along each attribute are, and mostCuts how many of all at most.
+	cutsPiloted, mostCuts = 2, 12
 	// parallelPilots is the least number of records whose cuts are followed at the same time.
 	parallelPilots = 1 << 11
 )
@@ -47,7 +47,7 @@ func (c *cutter) choice() []offer {
 	var some []offer
 	taken := make([]int, len(c.views))
 	for _, o := range c.offers {
-		if taken[o.attribute] < cutsPiloted {
+		if len(some) < mostCuts && taken[o.attribute] < cutsPiloted {
 			taken[o.attribute]++
 			some = append(some, o)
 		}
