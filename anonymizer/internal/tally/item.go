@@ -10,8 +10,7 @@ type Item[T any] struct {
 	known      bool      // whose its rows are among those of others
 	rows       int
 	weight     float64
-	grown      bool // by rows that do not have the weight yet
-	counted    sum  // in the table's sums
+	counted    sum // in the table's sums
 	countedOut int
 }
 

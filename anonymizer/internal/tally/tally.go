@@ -112,10 +112,9 @@ func (t *Tally[T]) AddAlone(number int64, rows int, of T) *Item[T] {
 	return item
 }
 
-// Grow has rows come to an item, which stand for somebody. Its weight is told anew, as they have none.
+// Grow has rows come to an item, which stand for somebody. Its weight is told anew, unless it is 1: it is another one.
 func (t *Tally[T]) Grow(item *Item[T], rows int) {
 	item.rows += rows
-	item.grown = true
 	t.touch(item)
 }
 
@@ -194,7 +193,7 @@ func (t *Tally[T]) Load(weights map[int64]Weight) {
 
 // LoadItem takes what a store has of an item.
 func (t *Tally[T]) LoadItem(item *Item[T], w Weight) {
-	item.weight, item.grown = w.Share, false
+	item.weight = w.Share
 	item.told, item.stored = w.Told, w.Told
 }
 
@@ -247,11 +246,11 @@ func (t *Tally[T]) settleGroup(g *group[T], changes *Changes[T]) {
 func (t *Tally[T]) weigh(item *Item[T], factor float64, changes *Changes[T]) {
 	share := float64(item.rows-item.told.Rows) / float64(item.rows) * factor
 	// A store keeps a weight as it is published, and what it tells.
-	if float32(share) != float32(item.weight) || item.told != item.stored || item.grown && float32(share) != 1 {
+	if float32(share) != float32(item.weight) || item.told != item.stored {
 		item.stored = item.told
 		changes.Items = append(changes.Items, item)
 	}
-	item.weight, item.grown = share, false // what was loaded is rounded
+	item.weight = share // what was loaded is rounded
 	t.count(item)
 }
 
@@ -322,6 +321,3 @@ func (t *Tally[T]) LeftOut() float64 {
 	}
 	return float64(t.sum.rows) - t.sum.weighted*t.share
 }
-
-// Table is the share of the table.
-func (t *Tally[T]) Table() float64 { return t.share }

@@ -411,6 +411,24 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// TestNoWeightIsNothing: where nobody is left, and no item has k persons to tell of, weights add up to one row.
+func TestNoWeightIsNothing(t *testing.T) {
+	t.Parallel()
+	tl := tally.New[int](3, tally.Options{SeveralRows: true})
+	sum, items := 0.0, []*tally.Item[int]{tl.Add(1, 4, 1), tl.Add(2, 4, 2)}
+	for person := range uint64(4) {
+		tl.Leave(items[0], person%2)
+		tl.Leave(items[1], 2+person%2)
+	}
+	tl.Settle()
+	for _, item := range items {
+		sum += 4 * tally.Rated(item.Weight().Share, tl.Table())
+	}
+	if math.Abs(sum-1) > 1e-9 || math.Abs(tl.LeftOut()-7) > 1e-9 {
+		t.Errorf("weights add up to %v and leave out %v of 8 rows of nobody", sum, tl.LeftOut())
+	}
+}
+
 // TestByHand follows three groups of ten classes of 12 rows, k = 3: what is told of classes, groups and the
 // table, and what weights add up to.
 func TestByHand(t *testing.T) {
