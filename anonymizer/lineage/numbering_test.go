@@ -9,12 +9,12 @@ import (
 )
 
 // TestNumbersOfPersons loads four classes of ten persons each, of whom one leaves each class. That four persons
-// have left is told of the table, unless persons are numbered within each class: the same numbers are then
-// other persons.
+// have left is told of the table, unless one number is several persons', or one person has several, as in stores that number
+// persons within each class.
 func TestNumbersOfPersons(t *testing.T) {
 	t.Parallel()
 	const classes, size = 4, 10
-	for name, local := range map[string]bool{"of the table": false, "of each class": true} {
+	for name, local := range map[string]bool{"of the table": false, "of each class": true, "of each row": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := bare(t, lineage.Options{Least: 1, Subjects: true}, privacy.KAnonymity{K: classes})
@@ -22,12 +22,15 @@ func TestNumbersOfPersons(t *testing.T) {
 			var records []lineage.StoredRecord
 			for id := range classes * size {
 				class, person := incremental.ClassID(1+id/size), uint32(id)
-				if local {
+				if name == "of each class" {
 					person = uint32(id % size)
 				}
 				rows = append(rows, lineage.StoredRow{ID: lineage.RowID(id + 1), Class: class, Person: person, Sensitive: []uint32{0}})
 				r := ill(incremental.RecordID(id+1), 0)
 				r.Subject = uint32(100 + id)
+				if name == "of each row" && id == 2*size-1 { // a person has two numbers
+					r.Subject = 100 + size - 1
+				}
 				records = append(records, lineage.StoredRecord{Record: r, Place: lineage.Place{Class: class, Row: lineage.RowID(id + 1)}})
 			}
 			must(t, l.Load(rows, nil, records))
