@@ -24,14 +24,7 @@ const patience = 20 * time.Minute
 type demonstration struct{ *rig.Demonstration }
 
 func TestBrowser(t *testing.T) {
-	browser := rig.Program("chromium", "chromium-browser")
-	rig.Need(t, "chromium", browser != "")
-	rig.Need(t, "npm", rig.Program("node") != "" && rig.Program("npm") != "")
-	folder, err := rig.Project("console", "testdata/browser")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	browser := browse(t, "console.mjs", screens)
 	demo, err := rig.StartDemonstration(1500)
 	if err != nil {
 		t.Fatal(err)
@@ -43,18 +36,33 @@ func TestBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shots, err := filepath.Abs(screens)
+	browser.Env = append(browser.Env, "CONSOLE="+site.Console, "OPERATOR=admin", "PASSWORD="+site.Password, "CANARIES="+string(canaries))
+	if output, err := browser.CombinedOutput(); err != nil {
+		t.Errorf("the browser: %v\n%s", err, output)
+	}
+}
+
+// browse prepares a script that drives Chromium and leaves pictures in a folder. Where there is no browser, the
+// test is skipped, or fails where it must not be.
+func browse(t *testing.T, script, pictures string) *exec.Cmd {
+	t.Helper()
+	chromium := rig.Program("chromium", "chromium-browser")
+	rig.Need(t, "chromium", chromium != "")
+	rig.Need(t, "npm", rig.Program("node") != "" && rig.Program("npm") != "")
+	folder, err := rig.Project("console", "testdata/browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	shots, err := filepath.Abs(pictures)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", filepath.Join(folder, "console.mjs"))
-	cmd.Env = append(os.Environ(), "CONSOLE="+site.Console, "OPERATOR=admin", "PASSWORD="+site.Password,
-		"CHROMIUM="+browser, "SHOTS="+shots, "CANARIES="+string(canaries))
-	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("the browser: %v\n%s", err, output)
-	}
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "node", filepath.Join(folder, script))
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium, "SHOTS="+shots)
+	return cmd
 }
 
 // canaries are raw values that no page may hold: names and numbers of people.

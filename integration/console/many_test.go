@@ -49,27 +49,13 @@ const warehousePassword = "a long password"
 // TestManyTables shows an operator of many tables, some of which are halted or withheld, the console at
 // four widths, in light and dark.
 func TestManyTables(t *testing.T) {
-	browser := rig.Program("chromium", "chromium-browser")
-	rig.Need(t, "chromium", browser != "")
-	rig.Need(t, "npm", rig.Program("node") != "" && rig.Program("npm") != "")
-	folder, err := rig.Project("console", "testdata/browser")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	cmd := browse(t, "many.mjs", filepath.Join(screens, "many"))
 	w := openWarehouse(t)
-	shots, err := filepath.Abs(filepath.Join(screens, "many"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", filepath.Join(folder, "many.mjs"))
 	halted, err := json.Marshal([]string{"public." + manyName(7), "public." + manyName(33)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "CONSOLE="+w.console, "OPERATOR=admin", "PASSWORD="+warehousePassword, "CHROMIUM="+browser, "SHOTS="+shots,
+	cmd.Env = append(cmd.Env, "CONSOLE="+w.console, "OPERATOR=admin", "PASSWORD="+warehousePassword,
 		"TABLES="+fmt.Sprint(manyTables), "HALTED="+string(halted), "WITHHELD=public."+manyName(20))
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
