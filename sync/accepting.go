@@ -24,14 +24,15 @@ type Unaccepted struct {
 
 // FindUnaccepted compares tables, as the policy was just compared with them, with what the
 // operator accepted. A table that was never accepted is not told of: it is when it is first
-// published. The connection is the owner's.
-func FindUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Publication) (found []Unaccepted, err error) {
-	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{}, func(tx pgx.Tx) error {
+// published. The connections are the owner's to the store and that to the source, which are
+// one where both are in one database.
+func FindUnaccepted(ctx context.Context, conn, source *pgx.Conn, tables []catalog.Publication) (found []Unaccepted, err error) {
+	err = pgx.BeginTxFunc(ctx, source, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil {
 			return err
 		}
 		for _, p := range tables {
-			u, err := findUnaccepted(ctx, tx, p)
+			u, err := findUnaccepted(ctx, conn, tx, p)
 			if err != nil {
 				return err
 			}
@@ -47,12 +48,12 @@ func FindUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Public
 	return found, nil
 }
 
-func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Unaccepted, err error) {
+func findUnaccepted(ctx context.Context, store querier, source pgx.Tx, p catalog.Publication) (u Unaccepted, err error) {
 	t, err := newTable(p)
 	if err != nil {
 		return u, err
 	}
-	now, err := t.layout.source().examine(ctx, tx, accept.Whole)
+	now, err := t.layout.source().examine(ctx, source, accept.Whole)
 	if err != nil {
 		return u, err
 	}
@@ -61,7 +62,7 @@ func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Un
 	}
 	u.Table, u.now = t.layout.name(), now.Table
 	var digest, updates string
-	err = tx.QueryRow(ctx, "SELECT policy_digest, coalesce(updates, '') FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation <> $3",
+	err = store.QueryRow(ctx, "SELECT policy_digest, coalesce(updates, '') FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation <> $3",
 		t.layout.name().Schema, t.layout.name().Relation, markNumber).Scan(&digest, &updates)
 	published := err == nil
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -70,9 +71,9 @@ func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Un
 	u.NewRelease = published && !t.layout.fits(generation{digest: digest})
 	u.Guarded = updates == catalog.Guarded.String()
 	var bound accept.Table
-	known, err := accept.Load(ctx, tx, accept.KindTable, t.layout.name(), &bound)
+	known, err := accept.Load(ctx, store, accept.KindTable, t.layout.name(), &bound)
 	if err == nil && !known {
-		_, known, err = accept.LoadAs(ctx, tx, accept.KindTable, p.Relation.OID, &bound)
+		_, known, err = accept.LoadAs(ctx, store, accept.KindTable, p.Relation.OID, &bound)
 	}
 	switch {
 	case err != nil:

@@ -81,7 +81,7 @@ const noJob jobKind = -1
 // that repairs it. If an error concerns the table alone, resume has halted the table and
 // returns noJob.
 func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.layout.source().readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
+	now, absent, err := t.layout.source().readDefinition(ctx, s.store.source, s.store.publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
@@ -205,7 +205,7 @@ func (s *session) haltUnreadable(ctx context.Context, halt *TableError) error {
 // mayRead reports whether the owner has the privilege to read a table, which is there, and row-level
 // security hides no rows from it.
 func (s *store) mayRead(ctx context.Context, table catalog.Name) (bool, error) {
-	_, err := s.conn.Exec(ctx, "SELECT FROM "+table.SQL()+" LIMIT 0")
+	_, err := s.source.Exec(ctx, "SELECT FROM "+table.SQL()+" LIMIT 0")
 	if hasState(err, insufficientPrivilege) || hasState(err, undefinedTable) {
 		return false, nil
 	}

@@ -172,7 +172,7 @@ func TestWatcherLooks(t *testing.T) {
 			}
 			cancel()
 			<-ended
-			if w.conn != nil && !w.conn.IsClosed() {
+			if w.store.conn != nil && !w.store.conn.IsClosed() {
 				t.Errorf("%s: its connection stays open", test.name)
 			}
 		})
@@ -218,7 +218,7 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 			s, m, log := besideSession(t, of, answer{words: "state = 'active'", rows: [][]any{{busy}}}, answer{words: "a long statement", silent: true})
 			w := newWatcher(s)
 			var err error
-			if w.conn, err = s.syncer.open(t.Context(), followerName); err != nil {
+			if w.store.conn, w.store.source, err = s.syncer.openBoth(t.Context(), followerName); err != nil {
 				t.Fatal(err)
 			}
 			ended := make(chan error, 1)
@@ -254,7 +254,7 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 				t.Errorf("busy %t: the server process is ended: %t", busy, !busy)
 			}
 			cancel()
-			closeConn(w.conn)
+			w.store.close()
 		})
 	}
 }

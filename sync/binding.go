@@ -62,7 +62,7 @@ func (s sourceTable) judge(now accept.Named, bound accept.Table) error {
 // accepted returns what was accepted of the table. If nothing was, and the store does not know
 // the table or knows it as configured, the table is accepted as it is now.
 func (s *store) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
-	now, err := t.layout.source().examine(ctx, s.conn, accept.Whole)
+	now, err := t.layout.source().examine(ctx, s.source, accept.Whole)
 	if err != nil {
 		return bound, err
 	}

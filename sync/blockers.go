@@ -65,7 +65,7 @@ func blockedBy(wait context.Context, err error) error {
 // findWriters returns who keeps a walsender waiting; nil where nobody does. A prepared transaction
 // has no session.
 func (s *Syncer) findWriters(ctx context.Context, walsender uint32) (*BlockedError, error) {
-	conn, err := s.open(ctx, followerName)
+	conn, err := s.openSource(ctx, followerName)
 	if err != nil {
 		return nil, err
 	}

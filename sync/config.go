@@ -13,8 +13,11 @@ import (
 // Config is what a Syncer needs: Owner, Reader, Publication, Slot, Tables; the rest has
 // defaults.
 type Config struct {
-	// Owner connects as the role that owns the store and may replicate.
+	// Owner connects as the role that owns the store, to the database of store and release.
 	Owner *pgx.ConnConfig
+	// Source connects to the database of the protected tables, as a role that may read them and
+	// replicate; nil means that they are in the store's database, and Owner does.
+	Source *pgx.ConnConfig
 	// Reader is the role that is granted the published relations.
 	Reader string
 	// Publication and Slot are the names of the publication and of the replication slot.

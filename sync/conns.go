@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -101,10 +102,17 @@ func (ls *connTracker) waiting(since time.Duration) []*trackedConn {
 // may hold a transaction, for which a snapshot would wait as long as the server believes in
 // its client.
 func (w *watcher) checkConnections(ctx context.Context) error {
-	for _, l := range w.syncer.conns.waiting(deadAfter) {
+	if err := w.checkTracked(ctx, w.store.conn, &w.syncer.conns); err != nil || !w.store.isApart() {
+		return err
+	}
+	return w.checkTracked(ctx, w.store.source, w.syncer.sourceConns())
+}
+
+func (w *watcher) checkTracked(ctx context.Context, on *pgx.Conn, tracked *connTracker) error {
+	for _, l := range tracked.waiting(deadAfter) {
 		reading := l.reading.Load()
 		var busy bool
-		err := w.conn.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)", l.pid).Scan(&busy)
+		err := on.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)", l.pid).Scan(&busy)
 		if err != nil {
 			return fmt.Errorf("asking for a session: %w", err)
 		}
@@ -113,7 +121,7 @@ func (w *watcher) checkConnections(ctx context.Context) error {
 			_ = l.Close()
 			const end = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
 				WHERE pid = $1 AND state <> 'active' AND usename = current_user AND application_name LIKE 'kproxy %'`
-			if _, err := w.conn.Exec(ctx, end, l.pid); err != nil {
+			if _, err := on.Exec(ctx, end, l.pid); err != nil {
 				return fmt.Errorf("ending a session: %w", err)
 			}
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // copyRows is an io.Reader of rows in COPY's text form (PostgreSQL, COPY, "Text
-// Format"), as COPY FROM pulls. Fields are nil, *string, *int64, int64, float32 or bool.
+// Format"), as COPY FROM pulls. Fields are *string, *int64, *time.Time, int64, float32 or
+// bool; nil pointers are NULL.
 type copyRows struct {
 	next func() ([]any, error) // nil at the end
 	text []byte
@@ -49,30 +51,39 @@ func appendCopyRow(text []byte, row []any) ([]byte, error) {
 		if i > 0 {
 			text = append(text, '\t')
 		}
-		switch v := field.(type) {
-		case int64:
-			text = strconv.AppendInt(text, v, 10)
-		case float32:
-			text = strconv.AppendFloat(text, float64(v), 'g', -1, 32)
-		case bool:
-			text = strconv.AppendBool(text, v)
-		case *int64:
-			if v == nil {
-				text = append(text, copyNull...)
-			} else {
-				text = strconv.AppendInt(text, *v, 10)
-			}
-		case *string:
-			if v == nil {
-				text = append(text, copyNull...)
-			} else {
-				text = appendCopyText(text, *v)
-			}
-		default:
-			return nil, internal(fmt.Errorf("a field of type %T cannot be copied", field))
+		var err error
+		if text, err = appendCopyValue(text, field); err != nil {
+			return nil, err
 		}
 	}
 	return append(text, '\n'), nil
+}
+
+// appendCopyValue appends a field.
+func appendCopyValue(text []byte, field any) ([]byte, error) {
+	switch v := field.(type) {
+	case int64:
+		return strconv.AppendInt(text, v, 10), nil
+	case float32:
+		return strconv.AppendFloat(text, float64(v), 'g', -1, 32), nil
+	case bool:
+		return strconv.AppendBool(text, v), nil
+	case *int64:
+		if v != nil {
+			return strconv.AppendInt(text, *v, 10), nil
+		}
+	case *string:
+		if v != nil {
+			return appendCopyText(text, *v), nil
+		}
+	case *time.Time:
+		if v != nil {
+			return v.UTC().AppendFormat(text, time.RFC3339Nano), nil
+		}
+	default:
+		return nil, internal(fmt.Errorf("a field of type %T cannot be copied", field))
+	}
+	return append(text, copyNull...), nil
 }
 
 const copyNull = `\N`

@@ -117,11 +117,11 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 	return context.Cause(ctx)
 }
 
-// anew is together with new transactions, on the connections of the first readers.
+// anew is together with new transactions, on the first connections that write.
 func (p *publisher) anew(ctx context.Context, connections int, do func(ctx context.Context, i int, tx pgx.Tx) error) error {
 	var on []pgx.Tx
-	for _, reader := range p.readers[:connections] {
-		tx, err := reader.Conn().Begin(ctx)
+	for _, writer := range p.writers[:connections] {
+		tx, err := writer.Begin(ctx)
 		if err != nil {
 			return err
 		}
@@ -157,21 +157,33 @@ func (p *publisher) fillAndStage(ctx context.Context, made targets) error {
 }
 
 // fillRecords inserts the source's rows with their records' numbers and places. The
-// transactions that see the snapshot end with it.
+// transactions that see the snapshot end with it, or with the publication.
 func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 	var done atomic.Int64
-	err := p.together(ctx, p.readers, func(ctx context.Context, i int, tx pgx.Tx) error {
+	fill := func(ctx context.Context, i int, tx pgx.Tx) error {
 		if err := claim(ctx, tx, p.table.recordsTable(), made.records); err != nil {
 			return err
 		}
-		for at := i; at < len(p.extent.ranges); at += len(p.readers) {
-			if err := p.fillRange(ctx, tx, p.extent.ranges[at]); err != nil {
+		for at := i; at < len(p.extent.ranges); at += len(p.writers) {
+			var err error
+			if p.config.isApart() {
+				err = p.sendRange(ctx, p.readers[i], tx, p.extent.ranges[at])
+			} else {
+				err = p.fillRange(ctx, tx, p.extent.ranges[at])
+			}
+			if err != nil {
 				return err
 			}
 			p.reportWritten(int(done.Add(int64(p.extent.ranges[at].rows))), 0)
 		}
 		return nil
-	})
+	}
+	var err error
+	if p.config.isApart() {
+		err = p.anew(ctx, len(p.writers), fill)
+	} else {
+		err = p.together(ctx, p.readers, fill)
+	}
 	if err != nil {
 		return fmt.Errorf("storing the records: %w", err)
 	}
@@ -225,7 +237,7 @@ func unnests(first int, columns []storeColumn) string {
 // their key.
 func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 	var done atomic.Int64
-	classes, shares := int64(p.table.mode.nextClass()), len(p.readers)
+	classes, shares := int64(p.table.mode.nextClass()), len(p.writers)
 	err := p.anew(ctx, shares, func(ctx context.Context, i int, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 			return err
@@ -256,7 +268,7 @@ func (p *publisher) index(ctx context.Context) error {
 		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.releaseRows(), column))
 	}
 	work[1] = append(work[1], "ANALYZE "+p.table.releaseRows())
-	shares := min(len(work), len(p.readers))
+	shares := min(len(work), len(p.writers))
 	err := p.anew(ctx, shares, func(ctx context.Context, i int, tx pgx.Tx) error {
 		for at := i; at < len(work); at += shares {
 			for _, sql := range work[at] {

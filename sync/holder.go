@@ -72,7 +72,8 @@ func endSession(pid int32) string {
 
 // FindHolder returns the session that holds the lock, nil where none does. It is the one of the
 // process that applies, or somebody's who can connect to the database: anybody may take an advisory
-// lock. Processes that follow hold it for moments, and do not count.
+// lock. Processes that follow hold it for moments, and do not count. The lock is in the database of
+// the source.
 func FindHolder(ctx context.Context, on interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }, slot string,
@@ -107,7 +108,7 @@ func (s *session) findHolder(ctx context.Context) error {
 	if time.Since(s.holderAsked) < holderInterval {
 		return nil
 	}
-	found, err := FindHolder(ctx, s.store.conn, s.store.slot)
+	found, err := FindHolder(ctx, s.store.source, s.store.slot)
 	if err != nil {
 		return err
 	}

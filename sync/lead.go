@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -135,7 +136,7 @@ func (s *session) awaitsItself(ctx context.Context) (bool, error) {
 	if s.syncer.formerPID == 0 {
 		return false, nil
 	}
-	holder, err := FindHolder(ctx, s.store.conn, s.store.slot)
+	holder, err := FindHolder(ctx, s.store.source, s.store.slot)
 	if err != nil {
 		return false, err
 	}
@@ -165,25 +166,17 @@ func (s *session) tellOwn(left *Holder) {
 func (s *session) becomeApplier(ctx context.Context) error {
 	name := ApplierName(s.store.slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
-	for _, conn := range []*pgconn.PgConn{s.store.conn.PgConn(), s.replication} {
+	own := []*pgconn.PgConn{s.replication}
+	for _, conn := range s.store.connections() {
+		own = append(own, conn.PgConn())
+	}
+	for _, conn := range own {
 		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {
 			return fmt.Errorf("naming the session: %w", err)
 		}
 	}
-	const left = `SELECT count(pg_catalog.pg_terminate_backend(pid)) FROM pg_catalog.pg_stat_activity
-		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() AND pid NOT IN ($2, $3)`
-	for start := time.Now(); ; {
-		var sessions int
-		if err := s.store.conn.QueryRow(ctx, left, name, s.store.conn.PgConn().PID(), s.replication.PID()).Scan(&sessions); err != nil {
-			return fmt.Errorf("ending the sessions of a predecessor: %w", err)
-		}
-		if sessions == 0 {
-			break
-		}
-		if time.Since(start) > lease {
-			return &pgconn.PgError{Severity: "ERROR", Code: "55006", Message: "sessions of a kproxy that applied before do not end"}
-		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+	for _, conn := range s.store.connections() {
+		if err := endLeft(ctx, conn, name, own); err != nil {
 			return err
 		}
 	}
@@ -197,11 +190,36 @@ func (s *session) becomeApplier(ctx context.Context) error {
 	return err
 }
 
+// endLeft ends what a predecessor has left of its sessions in a database, but for the process's own.
+func endLeft(ctx context.Context, conn *pgx.Conn, name string, own []*pgconn.PgConn) error {
+	pids := make([]int32, len(own))
+	for i, c := range own {
+		pids[i] = int32(c.PID())
+	}
+	const left = `SELECT count(pg_catalog.pg_terminate_backend(pid)) FROM pg_catalog.pg_stat_activity
+		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() AND pid <> ALL ($2::int[])`
+	for start := time.Now(); ; {
+		var sessions int
+		if err := conn.QueryRow(ctx, left, name, pids).Scan(&sessions); err != nil {
+			return fmt.Errorf("ending the sessions of a predecessor: %w", err)
+		}
+		if sessions == 0 {
+			return nil
+		}
+		if time.Since(start) > lease {
+			return &pgconn.PgError{Severity: "ERROR", Code: "55006", Message: "sessions of a kproxy that applied before do not end"}
+		}
+		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
 // depose ends the sessions of a process that holds the lock and has done nothing for
 // longer than the lease: it sleeps, before its stream has begun. While that runs the
 // server itself watches.
 func (s *store) depose(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
+	_, err := s.source.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
 		WHERE a.application_name = $1 AND a.usename = current_user AND a.datname = pg_catalog.current_database()
 		AND a.backend_type = 'walsender' AND a.state LIKE 'idle%' AND a.state_change < pg_catalog.clock_timestamp() - $2::text::interval`,
 		ApplierName(s.slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))

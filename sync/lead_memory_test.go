@@ -138,7 +138,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 			})
 			told := 0
 			began := time.Now()
-			results, err := Reanonymize(t.Context(), m.owner, "slot", []catalog.Name{table, table}, true, func(some []Renewed) {
+			results, err := Reanonymize(t.Context(), m.owner, nil, "slot", []catalog.Name{table, table}, true, func(some []Renewed) {
 				if told++; len(some) != 2 || some[1].Ended || some[0] != (Renewed{Table: catalog.Name{Schema: "public", Relation: "t0"}, Done: 9, Ended: true, Before: 0.5, Afresh: 0.25, Adopted: true}) {
 					t.Errorf("%+v is told", some)
 				}
@@ -164,7 +164,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 		m := newPipedServer(t, slices.Concat([]answer{done(false)}, usual)...)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(answerInterval/2, cancel)
-		if results, err := Reanonymize(ctx, m.owner, "slot", []catalog.Name{table}, true, func([]Renewed) {}); !errors.Is(err, context.Canceled) || len(results) != 1 {
+		if results, err := Reanonymize(ctx, m.owner, nil, "slot", []catalog.Name{table}, true, func([]Renewed) {}); !errors.Is(err, context.Canceled) || len(results) != 1 {
 			t.Errorf("%+v, %v", results, err)
 		}
 		time.Sleep(time.Minute)

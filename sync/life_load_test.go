@@ -41,6 +41,7 @@ func (b *bench) looking() (*session, map[catalog.Name]generation) {
 	if ses.store.conn, err = s.open(b.t.Context(), followerName); err != nil {
 		b.t.Fatal(err)
 	}
+	ses.store.source = ses.store.conn
 	b.t.Cleanup(func() { closeConn(ses.store.conn) })
 	found, err := ses.store.generations(b.t.Context())
 	if err != nil {

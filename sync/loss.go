@@ -13,8 +13,8 @@ import (
 // loss is why the stream cannot go on from the stored position.
 type loss struct {
 	what string
-	// moved says that the server is another one than before: readers may have seen
-	// releases that this one never had.
+	// moved says that a server is another one than before, or another copy of the store: readers may
+	// have seen releases that this one never had.
 	moved bool
 	// drop says that the slot is of no use.
 	drop bool
@@ -41,6 +41,10 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.slot), true
 	case slot.confirmed > stored.lsn:
 		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.slot, slot.confirmed, stored.lsn)
+		if s.isApart() {
+			l.what += "; the database of the release may be a restored backup"
+			l.moved = true
+		}
 	default:
 		l.continuous = true
 	}
@@ -155,7 +159,7 @@ var errUnreadable = errors.New("the server cannot decode what the slot holds")
 // checkPublication makes sure that a new slot can be read.
 func (s *store) checkPublication(ctx context.Context) error {
 	var exists bool
-	err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.publication).Scan(&exists)
+	err := s.source.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.publication).Scan(&exists)
 	if err != nil {
 		return fmt.Errorf("looking for the publication: %w", err)
 	}

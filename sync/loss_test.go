@@ -283,8 +283,8 @@ func TestConnectionsArePinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.LogInAs(owner)
-	c := s.connection("kproxy test")
+	s.LogInAs(owner, nil)
+	c := s.connection(s.owner, "kproxy test")
 	if c.Password != "new" || c.RuntimeParams["application_name"] != "kproxy test" || c.RuntimeParams["kproxy.own"] != "1" {
 		t.Errorf("the connection logs in by %q with %v", c.Password, c.RuntimeParams)
 	}

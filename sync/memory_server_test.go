@@ -413,7 +413,7 @@ func (m *memoryServer) session(tables ...*table) *session {
 		m.points = append(m.points, name)
 	}
 	var err error
-	if s.store.conn, err = s.syncer.open(m.t.Context(), followerName); err == nil {
+	if s.store.conn, s.store.source, err = s.syncer.openBoth(m.t.Context(), followerName); err == nil {
 		s.replication, err = s.syncer.openReplication(m.t.Context(), followerName)
 	}
 	if err != nil {

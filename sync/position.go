@@ -31,11 +31,10 @@ func (s *store) storedPosition(ctx context.Context) (p storedPosition, stored bo
 	return p, true, nil
 }
 
-// checkOwnership refuses a store that another slot feeds: publishing into it
-// would take the other's release away, and leave its slot behind to hold WAL.
-func (s *store) checkOwnership(ctx context.Context) error {
+// checkPublished refuses a publication that holds kproxy's own tables.
+func (s *store) checkPublished(ctx context.Context) error {
 	var own bool
-	err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables WHERE pubname = $1 AND schemaname = 'kproxy_store')",
+	err := s.source.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables WHERE pubname = $1 AND schemaname = 'kproxy_store')",
 		s.publication).Scan(&own)
 	if err != nil {
 		return fmt.Errorf("looking at the publication: %w", err)
@@ -46,8 +45,14 @@ func (s *store) checkOwnership(ctx context.Context) error {
 			Fix:  "make it FOR TABLE with the protected tables alone; 'kproxy setup --print' shows how",
 		}
 	}
+	return nil
+}
+
+// checkOwnership refuses a store that another slot feeds: publishing into it
+// would take the other's release away, and leave its slot behind to hold WAL.
+func (s *store) checkOwnership(ctx context.Context) error {
 	var other string
-	err = s.conn.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.slot).Scan(&other)
+	err := s.conn.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.slot).Scan(&other)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -72,7 +77,7 @@ func (s *session) findPosition(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := slot.checkForeign(s.store.slot, s.syncer.config.Owner.Database); err != nil {
+	if err := slot.checkForeign(s.store.slot, s.store.source.Config().Database); err != nil {
 		return err
 	}
 	loss := s.store.assess(slot, stored, known, s.syncer.unreadable())

@@ -37,7 +37,7 @@ func TestEpochRises(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close(t.Context())
-		ses.store.conn = conn
+		ses.store.conn, ses.store.source = conn, conn
 		stored, known, err := ses.store.storedPosition(t.Context())
 		if err != nil || !known || stored.epoch != now {
 			t.Fatalf("the store is in epoch %d, known %t: %v", stored.epoch, known, err)

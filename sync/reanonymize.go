@@ -36,15 +36,20 @@ const (
 )
 
 // Reanonymize asks the kproxy that applies in the database to make the classes of some
-// tables anew; owner connects as the role that owns the store. With wait, it waits for
+// tables anew; owner and source are those of Config. With wait, it waits for
 // the outcome of all and tells of them meanwhile; else the requests are fulfilled
 // later. The error is a *StopError where nobody applies.
-func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, wait bool, tell func([]Renewed)) ([]Renewed, error) {
+func Reanonymize(ctx context.Context, owner, source *pgx.ConnConfig, slot string, tables []catalog.Name, wait bool, tell func([]Renewed)) ([]Renewed, error) {
 	s := &session{store: store{slot: slot}}
 	defer s.close()
 	var err error
 	if s.store.conn, err = pgx.ConnectConfig(ctx, owner); err != nil {
 		return nil, fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
+	}
+	if s.store.source = s.store.conn; source != nil {
+		if s.store.source, err = pgx.ConnectConfig(ctx, source); err != nil {
+			return nil, fmt.Errorf("connecting to the source ('kproxy setup' makes the role): %w", Reason(err))
+		}
 	}
 	if err := s.store.checkApplied(ctx, "start 'kproxy serve' first"); err != nil {
 		return nil, err
@@ -73,7 +78,7 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables
 func (s *store) checkApplied(ctx context.Context, fix string) error {
 	var free bool
 	// Within one statement's transaction: the lock is given back at once.
-	err := s.conn.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.slot)[0]+")").Scan(&free)
+	err := s.source.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.slot)[0]+")").Scan(&free)
 	if err != nil {
 		return fmt.Errorf("looking for who applies: %w", err)
 	}

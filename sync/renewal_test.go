@@ -63,7 +63,7 @@ func TestReanonymize(t *testing.T) {
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{people}, true, func([]Renewed) {})
+		results, err := Reanonymize(t.Context(), b.config.Owner, nil, b.config.Slot, []catalog.Name{people}, true, func([]Renewed) {})
 		answered <- answer{results, err}
 	}()
 	seen := map[string]bool{}
@@ -198,7 +198,7 @@ func TestEveryModelAndMethodReanonymized(t *testing.T) {
 		tables = append(tables, p.Relation.Name)
 	}
 	told := false
-	results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, tables, true, func([]Renewed) {
+	results, err := Reanonymize(t.Context(), b.config.Owner, nil, b.config.Slot, tables, true, func([]Renewed) {
 		told = true
 		change()
 	})
@@ -228,11 +228,11 @@ func TestRequestsThatCannotBeFulfilled(t *testing.T) {
 	t.Parallel()
 	b, s, stop := drifted(t, 50)
 	nowhere := catalog.Name{Schema: "public", Relation: "nowhere"}
-	results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
+	results, err := Reanonymize(t.Context(), b.config.Owner, nil, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
 	if err != nil || len(results) != 1 || !strings.Contains(results[0].Problem, "not a protected table") {
 		t.Errorf("%+v, %v", results, err)
 	}
-	if _, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, false, nil); err != nil {
+	if _, err := Reanonymize(t.Context(), b.config.Owner, nil, b.config.Slot, []catalog.Name{nowhere}, false, nil); err != nil {
 		t.Errorf("without waiting: %v", err)
 	}
 	b.checkStore(s)
@@ -240,7 +240,7 @@ func TestRequestsThatCannotBeFulfilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.ownerGone()
-	_, err = Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
+	_, err = Reanonymize(t.Context(), b.config.Owner, nil, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
 	if stopped := (*StopError)(nil); !errors.As(err, &stopped) || !strings.Contains(stopped.Fix, "kproxy serve") {
 		t.Errorf("where nobody applies: %v", err)
 	}

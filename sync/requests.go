@@ -57,10 +57,14 @@ func requestRelease(ctx context.Context, owner *pgx.ConnConfig, slot string, tab
 
 // Continues tells, without changing anything, whether Run could go on from where
 // the store stands: nil also when nothing has been published yet. The error is a
-// *StopError when the operator has to decide. The connection is the owner's;
-// system is the server's system identifier.
-func Continues(ctx context.Context, conn *pgx.Conn, slot, system string, recovery Recovery) error {
-	s := &session{store: store{slot: slot, conn: conn, system: system}}
+// *StopError when the operator has to decide. The connections are the owner's to the store and
+// that to the source, which are one where both are in one database; system is the system identifier
+// of the source's server.
+func Continues(ctx context.Context, conn, source *pgx.Conn, slot, system string, recovery Recovery) error {
+	s := &session{store: store{slot: slot, conn: conn, source: source, system: system}}
+	if err := s.store.checkPublished(ctx); err != nil {
+		return err
+	}
 	if err := s.store.checkOwnership(ctx); err != nil {
 		return err
 	}
@@ -68,7 +72,7 @@ func Continues(ctx context.Context, conn *pgx.Conn, slot, system string, recover
 	if err != nil {
 		return err
 	}
-	if err := state.checkForeign(slot, conn.Config().Database); err != nil {
+	if err := state.checkForeign(slot, source.Config().Database); err != nil {
 		return err
 	}
 	stored, known, err := s.store.storedPosition(ctx)

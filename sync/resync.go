@@ -17,7 +17,7 @@ import (
 // Resynchronization compares a table with its private store under one snapshot, and applies the
 // difference as a transaction of the source would be. It repairs whatever the stream did not
 // carry, and keeps the lineage of a guarded table. The server joins both by their keys, in one
-// pass, and sends what differs.
+// pass, and sends what differs. Two servers sort both by their keys, and kproxy merges them.
 
 const (
 	// maxDifferences is the share of an immediate table, as one of so many records, from
@@ -33,14 +33,20 @@ const (
 var errMostDiffers = errors.New("more than half of the table differs from its private store")
 
 // compare loads the table's generation and applies what differs.
-func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
-	s := &session{store: store{slot: w.syncer.config.Slot, conn: tx.Conn()}}
-	found, err := s.store.generations(ctx)
+func (w *worker) compare(ctx context.Context, snapshot *sourceSnapshot, source pgx.Tx, t *table) error {
+	tx, err := w.storeBeside(ctx, snapshot, source)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, fillingSettings); err != nil {
-		return fmt.Errorf("comparing %s with its source: %w", t.layout.name(), err)
+	s := &store{slot: w.syncer.config.Slot, conn: tx.Conn(), source: source.Conn()}
+	found, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, conn := range s.connections() {
+		if _, err := conn.Exec(ctx, fillingSettings); err != nil {
+			return fmt.Errorf("comparing %s with its source: %w", t.layout.name(), err)
+		}
 	}
 	at, watch := t.release.position, stopwatch{last: time.Now()}
 	g := found[t.layout.name()]
@@ -53,7 +59,12 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 		return err
 	}
 	t.release.position, watch.reading = at, watch.lap()
-	differences, err := t.takeDifference(ctx, tx, w.telling(t, "comparing"))
+	differences, err := t.takeDifference(func(row func([]value) error) error {
+		if s.isApart() {
+			return t.mergeDifference(ctx, s, row)
+		}
+		return copyOut(ctx, tx.Conn().PgConn(), 2+len(t.layout.columns), row, t.difference())
+	}, w.telling(t, "comparing"))
 	if errors.Is(err, errMostDiffers) {
 		return errMostDiffers
 	}
@@ -62,6 +73,23 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	}
 	w.syncer.config.Logger.Info("a table was compared with its source", "relation", t.layout.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
 	return nil
+}
+
+// storeBeside is the transaction that sees the store while a snapshot of the source is compared with
+// it: the source's own where both are in one database. The store does not change meanwhile.
+func (w *worker) storeBeside(ctx context.Context, snapshot *sourceSnapshot, source pgx.Tx) (pgx.Tx, error) {
+	if !w.syncer.config.isApart() {
+		return source, nil
+	}
+	conn, err := snapshot.openStore(ctx, w.syncer)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("looking at the store: %w", err)
+	}
+	return tx, nil
 }
 
 func (w *worker) telling(t *table, stage string) func(done int) {
@@ -124,11 +152,11 @@ func (t *table) difference() string {
 
 // takeDifference applies the difference to the table in memory, and counts it. Pairs have
 // the same key, so no row comes to a key that another one has to leave first.
-func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
+func (t *table) takeDifference(find func(row func([]value) error) error, tell func(done int)) (done int, err error) {
 	most := max(minDifferences, t.mode.status().Records/maxDifferences)
 	guarded := t.layout.isGuarded() || t.layout.isLinked()
 	t.beginTransaction(0)
-	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.layout.columns), func(values []value) error {
+	err = find(func(values []value) error {
 		if done++; done%progressRows == 0 {
 			tell(done)
 		}
@@ -147,7 +175,7 @@ func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done in
 			return t.deleteUntilCommit(t.keyOf(row), incremental.RecordID(id))
 		}
 		return t.update(row, row)
-	}, t.difference())
+	})
 	if err != nil {
 		return done, err
 	}

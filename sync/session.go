@@ -20,10 +20,11 @@ import (
 // the session's.
 type store struct {
 	conn           *pgx.Conn // reads and writes the store
+	source         *pgx.Conn // reads the source; conn itself where both are in one database
 	slot           string
 	publication    string
 	reader         string
-	system         string // the server's system identifier
+	system         string // the system identifier of the source's server
 	timeline       int64
 	epoch          int64
 	lastGeneration int64 // the last number given
@@ -97,28 +98,45 @@ var sessionSettings = map[string]string{
 const newerSettings = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
 	WHERE name IN ('idle_session_timeout', 'transaction_timeout')`
 
-// connection is how all connections of a Syncer are made. Their name tells a
-// successor which sessions are left over.
-func (s *Syncer) connection(name string) *pgx.ConnConfig {
-	s.mu.Lock()
-	config := s.owner.Copy()
-	s.mu.Unlock()
+// connection is how all connections of a Syncer to one of its databases are made. Their name tells
+// a successor which sessions are left over.
+func (s *Syncer) connection(to *pgx.ConnConfig, name string) *pgx.ConnConfig {
+	config := to.Copy()
 	maps.Copy(config.RuntimeParams, sessionSettings)
 	config.RuntimeParams["application_name"] = name
 	return config
 }
 
-// open connects for reading and writing the store.
+// open connects to the store, for reading and writing.
 func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
+	owner, _ := s.logins()
+	conn, err := s.openTo(ctx, owner, &s.conns, name)
+	if err != nil {
+		return nil, fmt.Errorf("connecting as the owner: %w", err)
+	}
+	return conn, nil
+}
+
+// openSource connects to the source, for reading.
+func (s *Syncer) openSource(ctx context.Context, name string) (*pgx.Conn, error) {
+	_, source := s.logins()
+	conn, err := s.openTo(ctx, source, s.sourceConns(), name)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the source: %w", err)
+	}
+	return conn, nil
+}
+
+func (s *Syncer) openTo(ctx context.Context, to *pgx.ConnConfig, tracker *connTracker, name string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadAfter)
 	defer cancel()
-	config := s.connection(name)
-	s.conns.track(&config.Config)
+	config := s.connection(to, name)
+	tracker.track(&config.Config)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("connecting as the owner: %w", Reason(err))
+		return nil, Reason(err)
 	}
-	s.conns.identify(conn.PgConn())
+	tracker.identify(conn.PgConn())
 	registerArrays(conn.TypeMap())
 	if _, err = conn.Exec(ctx, newerSettings); err != nil {
 		closeConn(conn)
@@ -132,8 +150,9 @@ func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
 func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadAfter)
 	defer cancel()
-	config := s.connection(name).Config
-	s.conns.track(&config)
+	_, source := s.logins()
+	config := s.connection(source, name).Config
+	s.sourceConns().track(&config)
 	config.RuntimeParams["replication"] = "database"
 	// What others write, kproxy's own releases among it, is decoded as well before it is
 	// left out: not by way of the disk.
@@ -143,14 +162,14 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	if err != nil {
 		return nil, fmt.Errorf("connecting for replication: %w", Reason(err))
 	}
-	s.conns.identify(conn)
+	s.sourceConns().identify(conn)
 	return conn, nil
 }
 
 func (s *Syncer) connect(ctx context.Context) (*session, error) {
 	ses := &session{syncer: s, store: store{slot: s.config.Slot, publication: s.config.Publication, reader: s.config.Reader}}
 	var err error
-	if ses.store.conn, err = s.open(ctx, followerName); err != nil {
+	if ses.store.conn, ses.store.source, err = s.openBoth(ctx, followerName); err != nil {
 		return nil, err
 	}
 	if ses.replication, err = s.openReplication(ctx, followerName); err != nil {
@@ -162,10 +181,12 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		ses.close()
 		return nil, fmt.Errorf("identifying the server: %w", err)
 	}
-	var standby bool
-	if err := ses.store.conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
-		ses.close()
-		return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
+	for _, conn := range ses.store.connections() {
+		var standby bool
+		if err := conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
+			ses.close()
+			return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
+		}
 	}
 	ses.store.system, ses.store.timeline = identity.SystemID, int64(identity.Timeline)
 	ses.progressed = &progress{system: ses.store.system, timeline: ses.store.timeline}
@@ -206,9 +227,7 @@ func (s *session) close() {
 		closeConn(s.replication)
 		s.syncer.setSession(0)
 	}
-	if s.store.conn != nil {
-		closeConn(s.store.conn)
-	}
+	s.store.close()
 }
 
 // prepare brings tables and store to one position and says what has to be made

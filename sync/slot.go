@@ -26,7 +26,7 @@ func (s *store) slotState(ctx context.Context) (slotState, error) {
 	state := slotState{exists: true}
 	// A slot that has no confirmed position is still being made. The other signs of an
 	// invalidated one differ between versions: to_jsonb takes those that there are.
-	err := s.conn.QueryRow(ctx, `SELECT coalesce(wal_status = 'lost', false) OR coalesce((to_jsonb(s) ->> 'conflicting')::boolean, false)
+	err := s.source.QueryRow(ctx, `SELECT coalesce(wal_status = 'lost', false) OR coalesce((to_jsonb(s) ->> 'conflicting')::boolean, false)
 			OR to_jsonb(s) ->> 'invalidation_reason' IS NOT NULL,
 			coalesce(plugin::text, ''), coalesce(database::text, ''), coalesce(confirmed_flush_lsn, '0/0')::text
 		FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1`, s.slot).
@@ -85,7 +85,7 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 // waited for.
 func (s *store) dropSlot(ctx context.Context) error {
 	for range 50 {
-		_, err := s.conn.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.slot)
+		_, err := s.source.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.slot)
 		if err == nil {
 			return nil
 		}

@@ -22,8 +22,9 @@ type publisher struct {
 	table     *table
 	config    *Config
 	epoch     int64
-	readers   []pgx.Tx  // all see the snapshot, and hold the source as it is
-	conn      *pgx.Conn // makes the tables; outside of the snapshot
+	readers   []pgx.Tx    // all see the snapshot, and hold the source as it is
+	writers   []*pgx.Conn // fill the tables; those of the readers where the source is in the store's database
+	conn      *pgx.Conn   // makes the tables; outside of the snapshot
 	extent    extent
 	total     int // records; at first as the server estimates
 	at        time.Time
@@ -64,7 +65,10 @@ func (p *publisher) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	for _, reader := range p.readers {
-		closeConn(reader.Conn()) // it may hold what is to be dropped
+		closeConn(reader.Conn())
+	}
+	for _, writer := range p.writers {
+		closeConn(writer) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
 		p.config.Logger.Debug("an unfinished publication stays for the time being", "relation", p.table.layout.name(), "error", withoutValues(err))

@@ -25,13 +25,20 @@ func (p *publisher) apart() []storeColumn {
 // createTables makes records, release and the staging tables, empty. What an earlier
 // attempt of this process has left of them goes.
 func (p *publisher) createTables(ctx context.Context) error {
-	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.table.layout.columns.list(""))
+	places := ""
 	for _, c := range p.table.keptPlaces() {
-		columns += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
+		places += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
+	}
+	records := fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s%s FROM %s WITH NO DATA", p.table.recordsTable(), recordColumn, p.table.layout.columns.list(""), places, p.table.layout.source().sql())
+	if p.config.isApart() {
+		var err error
+		if records, err = p.emptyRecords(ctx, places); err != nil {
+			return err
+		}
 	}
 	statements := []string{
 		p.dropAll(),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.table.recordsTable(), columns, p.table.layout.source().sql()),
+		records,
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.table.recordsTable(), recordColumn),
 	}
 	statements = append(statements, p.spreadRecords()...)

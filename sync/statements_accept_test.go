@@ -35,7 +35,7 @@ func TestStatementsOfAccepting(t *testing.T) {
 	l := looking{t}
 	look := func(ctx context.Context, s *session, of *table) (any, error) {
 		other := of.layout.publication
-		found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication, other})
+		found, err := FindUnaccepted(ctx, s.store.conn, s.store.source, []catalog.Publication{of.layout.publication, other})
 		if err == nil {
 			err = Accept(ctx, s.store.conn, found)
 		}

@@ -167,7 +167,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.source().lock(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{true}}}}},
 		{name: "a column that nobody needs was dropped", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication})
+			found, err := FindUnaccepted(ctx, s.store.conn, s.store.source, []catalog.Publication{of.layout.publication})
 			if err == nil {
 				err = Accept(ctx, s.store.conn, found)
 			}

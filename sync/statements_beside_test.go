@@ -25,7 +25,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			of.definition.labels = []string{}
 			s.watch()
 			w := newWatcher(s)
-			w.conn = s.store.conn
+			w.store.conn, w.store.source = s.store.conn, s.store.source
 			err := do(ctx, w, of)
 			select {
 			case f := <-w.found:
@@ -131,22 +131,22 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return nil, Rebuild(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of))
 		}, answers: []answer{found(0)}},
 		{name: "go on from here", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.store.conn, s.syncer.config.Slot, "this", StopOnLoss)
+			return nil, Continues(ctx, s.store.conn, s.store.source, s.syncer.config.Slot, "this", StopOnLoss)
 		}},
 		{name: "go on from elsewhere", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.store.conn, s.syncer.config.Slot, "other", StopOnLoss)
+			return nil, Continues(ctx, s.store.conn, s.store.source, s.syncer.config.Slot, "other", StopOnLoss)
 		}, answers: []answer{{words: "bool_and(asked IS NOT NULL)", rows: [][]any{{false}}}}},
 		{name: "re-anonymize", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, func([]Renewed) {})
+			return Reanonymize(ctx, s.syncer.config.Owner, nil, s.syncer.config.Slot, tables(of), true, func([]Renewed) {})
 		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}, {words: "FROM kproxy_store.renewal WHERE id", rows: [][]any{{"public", "visits", 9, true, 0.5, 0.25, true, ""}}}}},
 		{name: "re-anonymize, and do not wait", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), false, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, nil, s.syncer.config.Slot, tables(of), false, nil)
 		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}}},
 		{name: "re-anonymize where nobody applies", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, nil, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(true)}},
 		{name: "re-anonymize where one is only starting", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, nil, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(false), {words: "DELETE FROM kproxy_store.renewal", state: "42P01"}}},
 		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.renewer.running = &renewal{mode: of.mode.(*immediate), request: 7}

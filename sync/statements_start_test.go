@@ -63,7 +63,7 @@ func TestStatementsOfAStart(t *testing.T) {
 			answers: []answer{{words: "SELECT slot FROM kproxy_store.position", rows: [][]any{{"slot_b"}}}},
 		},
 		{
-			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) },
+			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkPublished(ctx) },
 			answers: []answer{{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{true}}}},
 		},
 		{name: "move", do: func(ctx context.Context, s *session, _ *table) (any, error) {

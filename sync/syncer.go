@@ -25,6 +25,7 @@ type Syncer struct {
 
 	mu        gosync.Mutex
 	owner     *pgx.ConnConfig // see LogInAs
+	source    *pgx.ConnConfig // likewise; nil where the source is in the store's database
 	status    Status
 	published chan struct{}
 	announce  gosync.Once
@@ -39,8 +40,9 @@ type Syncer struct {
 	followed            bool                  // another process has applied since Run began
 	haltedRetried       bool                  // halted tables were looked at afresh since Run or Reload
 	restart             context.CancelCauseFunc
-	undecodable         bool // the slot cannot be read
-	conns               connTracker
+	undecodable         bool        // the slot cannot be read
+	conns               connTracker // of the store's server
+	apart               connTracker // of the source's server, where that is configured apart
 	progress            atomic.Pointer[progress]
 	retry               chan struct{} // ends a pause
 }
@@ -51,7 +53,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	return &Syncer{
-		config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
+		config: c, owner: c.Owner, source: c.Source, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
@@ -68,13 +70,13 @@ func (s *Syncer) Status() Status {
 	return status
 }
 
-// LogInAs has connections that are made from now on show who the owner is in another
-// way, such as by a new password; server, database and role are those of Config.Owner.
+// LogInAs has connections that are made from now on show in another way who they belong to, such
+// as by a new password; servers, databases and roles are those of Config.Owner and Config.Source.
 // Connections that are there go on.
-func (s *Syncer) LogInAs(owner *pgx.ConnConfig) {
+func (s *Syncer) LogInAs(owner, source *pgx.ConnConfig) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owner = owner
+	s.owner, s.source = owner, source
 }
 
 // errReload ends an attempt because the configuration has changed.
@@ -344,6 +346,9 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.awaitLock(ctx); err != nil {
 		return err
 	}
+	if err := s.store.checkPublished(ctx); err != nil {
+		return err
+	}
 	if err := s.store.checkOwnership(ctx); err != nil {
 		return err
 	}
@@ -378,8 +383,11 @@ func (s *session) run(ctx context.Context) error {
 // haltAfterwards rolls back the session's transaction, and halts the table that ended it or has it
 // compared with its source.
 func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
-	if s.store.conn.PgConn().TxStatus() != 'I' {
-		if _, err := s.store.conn.Exec(ctx, "ROLLBACK"); err != nil {
+	for _, conn := range s.store.connections() {
+		if conn.PgConn().TxStatus() == 'I' {
+			continue
+		}
+		if _, err := conn.Exec(ctx, "ROLLBACK"); err != nil {
 			return fmt.Errorf("ending a transaction: %w", err)
 		}
 	}
@@ -412,7 +420,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		bound, err := s.store.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.layout.source().readDefinition(ctx, s.store.conn, s.store.publication, bound)
+			now, _, err = t.layout.source().readDefinition(ctx, s.store.source, s.store.publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {

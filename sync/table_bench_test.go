@@ -301,7 +301,7 @@ func (b *bench) accept(s *Syncer, table string) {
 			one = append(one, p)
 		}
 	}
-	found, err := FindUnaccepted(b.t.Context(), b.source, one)
+	found, err := FindUnaccepted(b.t.Context(), b.source, b.source, one)
 	if err != nil || len(found) != 1 {
 		b.t.Fatalf("%v, %v", found, err)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// watcher queries the database on its own connection and goroutine: for requests of the
+// watcher queries the databases on its own connections and goroutine: for requests of the
 // operator, for definitions, which the stream does not carry, for connections that are open
 // only at this end, and for the lag of the slot. It also sends heartbeats to an idle stream.
 type watcher struct {
 	syncer *Syncer
 	shared *shared
-	conn   *pgx.Conn
+	store  store // without connections until the first look, and after one that failed
 	// found passes findings to the applier.
 	found    chan finding
 	beat     time.Time // of the last heartbeat
@@ -60,16 +60,12 @@ const (
 var errRestart = errors.New("the operator asked for something")
 
 func newWatcher(s *session) *watcher {
-	return &watcher{syncer: s.syncer, shared: &s.shared, found: make(chan finding, 1), beat: time.Now()}
+	return &watcher{syncer: s.syncer, shared: &s.shared, store: store{slot: s.store.slot, publication: s.store.publication}, found: make(chan finding, 1), beat: time.Now()}
 }
 
 // run checks the database until ctx ends. A failed check does not end the session.
 func (w *watcher) run(ctx context.Context) {
-	defer func() {
-		if w.conn != nil {
-			closeConn(w.conn)
-		}
-	}()
+	defer func() { w.store.close() }()
 	for sleep(ctx, watchInterval) == nil {
 		err := guard(w.syncer.config.Logger, func() error { return w.check(ctx) })
 		if err == nil {
@@ -82,10 +78,8 @@ func (w *watcher) run(ctx context.Context) {
 			w.report(finding{err: err})
 		default:
 			w.failed(err)
-			if w.conn != nil {
-				closeConn(w.conn)
-				w.conn = nil
-			}
+			w.store.close()
+			w.store.conn, w.store.source = nil, nil
 		}
 	}
 }
@@ -114,8 +108,8 @@ func (w *watcher) report(f finding) {
 func (w *watcher) check(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
-	if w.conn == nil {
-		if w.conn, err = w.syncer.open(ctx, followerName); err != nil {
+	if w.store.conn == nil {
+		if w.store.conn, w.store.source, err = w.syncer.openBoth(ctx, followerName); err != nil {
 			return err
 		}
 	}
@@ -132,7 +126,7 @@ func (w *watcher) checkRequests(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
 		return nil
 	}
-	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
+	rows, err := w.store.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
 	if err != nil {
 		return fmt.Errorf("looking for requests: %w", err)
 	}
@@ -140,7 +134,7 @@ func (w *watcher) checkRequests(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for requests: %w", err)
 	}
-	may, err := w.syncer.mayApply(ctx, w.conn)
+	may, err := w.syncer.mayApply(ctx, w.store.conn)
 	if err != nil {
 		return err
 	}
@@ -180,7 +174,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.table.layout.source().readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
+		now, absent, err := t.table.layout.source().readDefinition(ctx, w.store.source, w.syncer.config.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -192,7 +186,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 			return err
 		}
 		f := finding{table: t.table.layout.name(), definition: now}
-		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
+		if err := w.store.source.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
 		if e := t.table.layout.source().differs(now, t.definition.text()); absent || e.afresh || !empty {
@@ -231,8 +225,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
 	}
-	s := &session{syncer: w.syncer, store: store{slot: w.syncer.config.Slot, conn: w.conn}}
-	found, err := s.store.generations(ctx)
+	found, err := w.store.generations(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -240,9 +233,9 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if !known || !g.mayHeal() || !g.isMark() && !t.layout.fits(g) {
 		return false, nil
 	}
-	bound, err := s.store.accepted(ctx, t, g, known)
+	bound, err := w.store.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.layout.source().readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
+		_, _, err = t.layout.source().readDefinition(ctx, w.store.source, w.syncer.config.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
@@ -250,7 +243,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, err
 	}
-	return s.store.mayRead(ctx, t.layout.name())
+	return w.store.mayRead(ctx, t.layout.name())
 }
 
 // onlyEmptier tells whether nothing has come but partitions without rows: rows that they
@@ -263,7 +256,7 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 	for _, leaf := range more {
 		// By its size, since the owner need not be allowed to read a partition by itself.
 		var size int64
-		if err := w.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_relation_size($1::oid::regclass), 0)", leaf).Scan(&size); err != nil {
+		if err := w.store.source.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_relation_size($1::oid::regclass), 0)", leaf).Scan(&size); err != nil {
 			return false, fmt.Errorf("looking at a new partition: %w", err)
 		}
 		if size > 0 {
@@ -280,17 +273,19 @@ func (w *watcher) checkSlot(ctx context.Context) error {
 	}
 	w.slotAt = time.Now()
 	var status SlotStatus
-	var end, position uint64
-	err := w.conn.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
-		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint, pg_catalog.pg_wal_lsn_diff(p.lsn, '0/0')::bigint
-		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.syncer.config.Slot).
-		Scan(&status.Retained, &status.WALStatus, &end, &position)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+	stored, known, err := w.store.storedPosition(ctx)
+	if err != nil || !known {
+		return err
 	}
+	var end uint64
+	err = w.store.source.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
+		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint
+		FROM (SELECT) AS one LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = $1`, w.syncer.config.Slot).
+		Scan(&status.Retained, &status.WALStatus, &end)
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
 	}
+	position := uint64(stored.lsn)
 	status.Behind = w.behind(end, max(position, w.shared.consumed.Load()))
 	w.syncer.mu.Lock()
 	w.syncer.status.Slot = status
@@ -329,7 +324,7 @@ func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
 		return nil
 	}
 	w.beat = time.Now()
-	if _, err := w.conn.Exec(ctx, "SELECT pg_catalog.pg_logical_emit_message(true, 'kproxy', '')"); err != nil {
+	if _, err := w.store.source.Exec(ctx, "SELECT pg_catalog.pg_logical_emit_message(true, 'kproxy', '')"); err != nil {
 		return fmt.Errorf("writing a heartbeat: %w", err)
 	}
 	return nil

@@ -29,7 +29,7 @@ func TestContinues(t *testing.T) {
 	check := func(when, slot, system string, recovery Recovery, want string) {
 		t.Helper()
 		before := store()
-		err := Continues(t.Context(), owner, slot, system, recovery)
+		err := Continues(t.Context(), owner, owner, slot, system, recovery)
 		if stop := (*StopError)(nil); want == "" && err != nil || want != "" && (!errors.As(err, &stop) || !strings.Contains(stop.What, want)) {
 			t.Errorf("%s: %v, not %q", when, err, want)
 		}

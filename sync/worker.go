@@ -173,7 +173,7 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	}
 	if n.job.kind == resynchronize {
 		snapshot.releaseSlot()
-		return w.compare(ctx, tx, t)
+		return w.compare(ctx, snapshot, tx, t)
 	}
 	p := &publisher{table: t, config: &w.syncer.config, epoch: w.epoch, readers: []pgx.Tx{tx}, conn: present}
 	if p.extent, err = t.measure(ctx, tx, w.syncer.config.ranges); err != nil {
@@ -181,10 +181,34 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	}
 	p.readers = append(p.readers, snapshot.beginMore(ctx, w.syncer, t, w.syncer.config.ranges.degree(p.extent)-1)...)
 	snapshot.releaseSlot()
+	if err := w.openWriters(ctx, snapshot, p); err != nil {
+		return err
+	}
 	if err := p.publish(ctx, n.job.generation); err != nil {
 		return fmt.Errorf("publishing %s: %w", t.layout.name(), withoutValues(err))
 	}
 	w.syncer.config.Failpoint(FailAfterPublication)
+	return nil
+}
+
+// openWriters opens the connections by which a publication is written, as many as read the source.
+func (w *worker) openWriters(ctx context.Context, snapshot *sourceSnapshot, p *publisher) (err error) {
+	if !w.syncer.config.isApart() {
+		for _, reader := range p.readers {
+			p.writers = append(p.writers, reader.Conn())
+		}
+		return nil
+	}
+	if p.conn, err = snapshot.openStore(ctx, w.syncer); err != nil {
+		return err
+	}
+	for range p.readers {
+		writer, err := snapshot.openStore(ctx, w.syncer)
+		if err != nil {
+			return err
+		}
+		p.writers = append(p.writers, writer)
+	}
 	return nil
 }
 
@@ -242,9 +266,17 @@ func (w *worker) takeSnapshot(ctx context.Context, told func(*BlockedError)) (_ 
 	return s, nil
 }
 
-// open makes a further connection, which is closed with the snapshot.
+// open makes a further connection to the source, which is closed with the snapshot.
 func (s *sourceSnapshot) open(ctx context.Context, syncer *Syncer) (*pgx.Conn, error) {
-	conn, err := syncer.open(ctx, ApplierName(syncer.config.Slot))
+	return s.keep(syncer.openSource(ctx, ApplierName(syncer.config.Slot)))
+}
+
+// openStore makes a connection to the store, likewise.
+func (s *sourceSnapshot) openStore(ctx context.Context, syncer *Syncer) (*pgx.Conn, error) {
+	return s.keep(syncer.open(ctx, ApplierName(syncer.config.Slot)))
+}
+
+func (s *sourceSnapshot) keep(conn *pgx.Conn, err error) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,11 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, in Input, script string) (er
 			return fmt.Errorf("preparing the database: %w", hinted(err))
 		}
 	}
-	for _, login := range slices.Concat([]Login{in.Owner, in.Reader}, in.Readers) {
+	logins := []Login{in.Owner}
+	if in.Side != SourceSide {
+		logins = slices.Concat(logins, []Login{in.Reader}, in.Readers)
+	}
+	for _, login := range logins {
 		if err := setPassword(ctx, tx, login); err != nil {
 			return err
 		}

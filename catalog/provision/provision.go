@@ -38,11 +38,22 @@ type Login struct {
 	Password string
 }
 
+// Side is what of kproxy is in the database that is prepared.
+type Side int
+
+// The sides.
+const (
+	BothSides   Side = iota // one database has protected tables, store and release
+	SourceSide              // the protected tables alone
+	ReleaseSide             // store and release alone
+)
+
 // Input says what is to be prepared. Empty names mean the defaults.
 type Input struct {
+	Side   Side
 	Policy catalog.Policy
 	// Owner maintains the release: it reads protected tables, replicates, and
-	// owns kproxy's schemas.
+	// owns kproxy's schemas. Of one side it is who does the one or the other there.
 	Owner Login
 	// Reader is what clients' sessions run as.
 	Reader Login

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -14,10 +15,28 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// parts are the script's files in the order in which they run.
-var parts = []string{
-	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql", "calls.sql",
-	"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+// parts are the script's files in the order in which they run, and those of them that concern the
+// release or the source alone.
+var (
+	parts = []string{
+		"header.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
+		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+	}
+	ofSource = []string{"header.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
+)
+
+// partsOf are the parts of one side's script.
+func partsOf(side Side) []string {
+	return slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
+		switch side {
+		case SourceSide:
+			return !slices.Contains(ofSource, part)
+		case ReleaseSide:
+			return part != "header.sql" && part != "owner.sql" && slices.Contains(ofSource, part)
+		default:
+			return part == "mirrored.sql"
+		}
+	})
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -28,6 +47,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 // scriptData is what the templates see.
 type scriptData struct {
 	Owner, Reader, Publication, Slot string
+	// Source and Release say which of the two, or both, are in the database.
+	Source, Release bool
 	// Further are the other reader roles, and Readers all of them.
 	Further, Readers           []string
 	Database                   string
@@ -54,7 +75,7 @@ type standIn struct {
 	Last                   bool   // all rows of the stand-in are those of this one and of those before
 }
 
-// Script is the complete SQL that prepares the database, for psql -1. It can be
+// Script is the complete SQL that prepares the database, or one of two, for psql -1. It can be
 // run again at any time. It holds no password. The error lists all that is
 // wrong with the input.
 func Script(in Input) (string, error) {
@@ -67,7 +88,7 @@ func Script(in Input) (string, error) {
 		return "", fmt.Errorf("writing the set-up script: %w", err)
 	}
 	var script strings.Builder
-	for i, part := range parts {
+	for i, part := range partsOf(in.Side) {
 		if i > 0 {
 			script.WriteByte('\n')
 		}
@@ -89,10 +110,16 @@ func newScriptData(in Input) (scriptData, error) {
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,
 	}
-	for _, reader := range in.Readers {
-		data.Further = append(data.Further, reader.Name)
+	data.Source, data.Release = in.Side != ReleaseSide, in.Side != SourceSide
+	if !data.Source {
+		data.Protected = nil // they are somewhere else
 	}
-	data.Readers = append([]string{in.Reader.Name}, data.Further...)
+	if data.Release {
+		for _, reader := range in.Readers {
+			data.Further = append(data.Further, reader.Name)
+		}
+		data.Readers = append([]string{in.Reader.Name}, data.Further...)
+	}
 	data.ReaderSchemas = []string{catalog.CatalogSchema, catalog.HelperSchema}
 	for _, schema := range data.ProtectedSchemas {
 		data.ReaderSchemas = append(data.ReaderSchemas, catalog.ReleaseSchema(schema))

@@ -1,12 +1,3 @@
--- The owner reads protected tables; the reader has no privilege on them.
-{{- range .ProtectedSchemas}}
-GRANT USAGE ON SCHEMA {{identifier .}} TO {{identifier $.Owner}};
-{{- end}}
-{{- range .Protected}}
-GRANT SELECT ON TABLE {{.SQL}} TO {{identifier $.Owner}};
-REVOKE ALL PRIVILEGES ON TABLE {{.SQL}} FROM {{range $i, $r := $.Readers}}{{if $i}}, {{end}}{{identifier $r}}{{end}};
-{{- end}}
-
 -- What was readable before, and is not listed any more, is marked no more.
 DO $kproxy$
 DECLARE

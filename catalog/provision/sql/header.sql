@@ -7,6 +7,12 @@
 -- and may create schemas and publications in this database. Nothing of kproxy is
 -- a superuser: its owner role gets LOGIN, the right to replicate, SELECT on the
 -- protected tables and schemas of its own.
+{{- if not .Release}} This is the database of the protected
+-- tables, in which kproxy has no schemas: those are made by another script.
+{{- end}}
+{{- if not .Source}} This is the database of the release: the
+-- protected tables are in another one, which another script prepares.
+{{- end}}
 --
 -- Passwords are not part of it. Afterwards, in psql, once:
 --

@@ -36,10 +36,14 @@ BEGIN
       UNION
       SELECT v.oid FROM reading JOIN pg_catalog.pg_class v ON v.oid = reading.oid AND v.relkind = 'm'
     ), shows(oid, how) AS (
+{{- if .Protected}}
       SELECT p.protected::pg_catalog.oid, 'protected' FROM (VALUES
 {{- range $i, $t := .Protected}}{{if $i}},{{end}}
         ({{literal $t.SQL}}::pg_catalog.regclass){{end}}
       ) AS p(protected)
+{{- else}}
+      SELECT NULL::pg_catalog.oid, 'protected' WHERE false
+{{- end}}
       UNION
       SELECT computed.oid, 'computed' FROM computed
       UNION

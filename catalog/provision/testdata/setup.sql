@@ -35,9 +35,8 @@
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 
--- Roles: the owner replicates and maintains the release; clients' sessions run as
--- the reader. Attributes are changed only where they differ, since before
--- PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
+-- The owner replicates and maintains the release. Attributes of roles are changed only where they
+-- differ, since before PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
 DO $kproxy$
 BEGIN
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner') THEN
@@ -45,21 +44,18 @@ BEGIN
   ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner' AND NOT rolcanlogin) THEN
     ALTER ROLE "kproxy_owner" LOGIN;
   END IF;
-  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader') THEN
-    CREATE ROLE "kproxy_reader" LOGIN NOINHERIT;
-  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader' AND (rolinherit OR NOT rolcanlogin)) THEN
-    ALTER ROLE "kproxy_reader" LOGIN NOINHERIT;
-  END IF;
+  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), 'kproxy_owner');
 END
 $kproxy$;
 
 -- Reading the write-ahead log needs the attribute REPLICATION, which only a
 -- superuser may give (from PostgreSQL 16 on, also a role that has it itself).
--- Amazon RDS has the role rds_replication in its place.
+-- Amazon RDS has the role rds_replication in its place; one of that name says nothing elsewhere.
 DO $kproxy$
 BEGIN
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner' AND rolreplication) THEN
-    IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'rds_replication') THEN
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'rds_replication')
+       AND pg_catalog.current_setting('rds.logical_replication', true) IS NOT NULL THEN
       GRANT rds_replication TO "kproxy_owner";
     ELSE
       ALTER ROLE "kproxy_owner" REPLICATION;
@@ -68,6 +64,17 @@ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN
   RAISE WARNING 'the owner role may not replicate yet'
     USING HINT = 'A superuser runs: ALTER ROLE ' || pg_catalog.quote_ident('kproxy_owner') || ' REPLICATION';
+END
+$kproxy$;
+
+-- Clients' sessions run as the reader.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader') THEN
+    CREATE ROLE "kproxy_reader" LOGIN NOINHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader' AND (rolinherit OR NOT rolcanlogin)) THEN
+    ALTER ROLE "kproxy_reader" LOGIN NOINHERIT;
+  END IF;
 END
 $kproxy$;
 
@@ -87,8 +94,7 @@ $kproxy$;
 
 DO $kproxy$
 BEGIN
-  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I, %I',
-    pg_catalog.current_database(), 'kproxy_owner', 'kproxy_reader');
+  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), 'kproxy_reader');
   EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM %I', pg_catalog.current_database(), 'kproxy_reader');
 END
 $kproxy$;

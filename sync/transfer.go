@@ -1,0 +1,148 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Where the source is in a database of its own, its rows pass through kproxy on their way into the
+// store, range by range, in the text form in which COPY takes them: nothing of them is decoded.
+
+// sendRange copies the rows of one range into the records, with their numbers and places. They come
+// in the order in which they were read before.
+func (p *publisher) sendRange(ctx context.Context, source, store pgx.Tx, from sourceRange) error {
+	places := p.table.keptPlaces()
+	ids := make([]incremental.RecordID, from.rows)
+	for i := range ids {
+		ids[i] = incremental.RecordID(from.first + i)
+	}
+	piped, into := io.Pipe()
+	rows := &numberedRows{into: into, next: int64(from.first)}
+	if len(places) > 0 {
+		rows.places = p.table.mode.place(ids)
+	}
+	go func() {
+		err := guard(p.config.Logger, func() error {
+			selection := fmt.Sprintf("COPY (SELECT %s FROM %s WHERE %s %s) TO STDOUT", p.table.layout.columns.list(""), p.table.layout.source().sql(), from.condition(), rowOrder)
+			if _, err := source.Conn().PgConn().CopyTo(ctx, rows, selection); err != nil {
+				return err
+			}
+			return rows.flush()
+		})
+		into.CloseWithError(err) // nil is the end of the rows
+	}()
+	columns := append([]string{recordColumn, p.table.layout.columns.list("")}, columnNames(places)...)
+	tag, err := store.Conn().PgConn().CopyFrom(ctx, piped, fmt.Sprintf("COPY %s (%s) FROM STDIN", p.table.recordsTable(), strings.Join(columns, ", ")))
+	piped.CloseWithError(err) // the source's rows are in vain
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() != int64(from.rows) {
+		return fmt.Errorf("%w: %d rows were read, and %d afterwards", errRewritten, from.rows, tag.RowsAffected())
+	}
+	return nil
+}
+
+// numberedRows puts the number of each row's record before it, and the record's places behind. The
+// server sends each row by itself (PostgreSQL, COPY Operations).
+type numberedRows struct {
+	into   io.Writer
+	next   int64 // the next row's number
+	done   int   // rows
+	places []any // a slice of values for each column of places
+	piece  []byte
+}
+
+// Write takes one row, with its end.
+func (r *numberedRows) Write(row []byte) (int, error) {
+	r.piece = append(strconv.AppendInt(r.piece, r.next, 10), '\t')
+	r.piece = append(r.piece, row[:len(row)-1]...)
+	for _, column := range r.places {
+		r.piece = append(r.piece, '\t')
+		var err error
+		if r.piece, err = appendPlace(r.piece, column, r.done); err != nil {
+			return 0, err
+		}
+	}
+	r.piece = append(r.piece, '\n')
+	r.next++
+	r.done++
+	if len(r.piece) < pieceBytes {
+		return len(row), nil
+	}
+	return len(row), r.flush()
+}
+
+func (r *numberedRows) flush() error {
+	_, err := r.into.Write(r.piece)
+	r.piece = r.piece[:0]
+	return err
+}
+
+// appendPlace appends the value that a column of places has for a row.
+func appendPlace(text []byte, column any, row int) ([]byte, error) {
+	switch values := column.(type) {
+	case []*int64:
+		if row < len(values) {
+			return appendCopyValue(text, values[row])
+		}
+	case []*string:
+		if row < len(values) {
+			return appendCopyValue(text, values[row])
+		}
+	case []bool:
+		if row < len(values) {
+			return appendCopyValue(text, values[row])
+		}
+	case []*time.Time:
+		if row < len(values) {
+			return appendCopyValue(text, values[row])
+		}
+	default:
+		return nil, internal(fmt.Errorf("places of type %T cannot be copied", column))
+	}
+	return append(text, copyNull...), nil // one row too many, which is counted
+}
+
+// emptyRecords creates the table of records where the server of the store does not know the source,
+// by the names of the columns' types and collations.
+func (p *publisher) emptyRecords(ctx context.Context, places string) (string, error) {
+	columns, err := p.table.layout.source().typed(ctx, p.readers[0])
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s%s WITH NO DATA", p.table.recordsTable(), recordColumn, columns, places), nil
+}
+
+// typed are the stored columns as typed NULLs, with the collations that are not those of their types.
+func (s sourceTable) typed(ctx context.Context, on querier) (string, error) {
+	names := make([]string, len(s.layout.columns))
+	for i, c := range s.layout.columns {
+		names[i] = c.Name
+	}
+	var collations []string
+	err := on.QueryRow(ctx, `SELECT array_agg(coalesce((SELECT pg_catalog.format(' COLLATE %I.%I', n.nspname, c.collname)
+			FROM pg_catalog.pg_collation c JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace
+			WHERE c.oid = a.attcollation AND a.attcollation <> t.typcollation), '') ORDER BY w.place)
+		FROM unnest($2::text[]) WITH ORDINALITY AS w(name, place)
+		JOIN pg_catalog.pg_attribute a ON a.attrelid = $1 AND a.attname = w.name AND NOT a.attisdropped
+		JOIN pg_catalog.pg_type t ON t.oid = a.atttypid`, uint32(s.layout.publication.Relation.OID), names).Scan(&collations)
+	if err != nil {
+		return "", fmt.Errorf("reading the collations of %s: %w", s.layout.name(), err)
+	}
+	if len(collations) != len(names) {
+		return "", errRewritten
+	}
+	return sqlList(s.layout.columns, func(i int, c catalog.Column) string {
+		return fmt.Sprintf("(NULL::%s)%s AS %s", c.Type, collations[i], catalog.QuoteIdentifier(c.Name))
+	}), nil
+}
