@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type site struct {
 	server   *pgserver.Server
 	database string
 	admin    string // URL of the superuser
+	release  string // likewise, of the database of the release; admin where that is the same
 	owner    string // role names; roles belong to the server, so every site has its own
 	reader   string
 	slot     string
@@ -47,6 +49,7 @@ type site struct {
 // siteOptions say what a site is for.
 type siteOptions struct {
 	server *pgserver.Server // nil means the shared one
+	apart  *pgserver.Server // has the release, in a database of its own; nil means that the source's has it
 	load   func(context.Context, *pgx.Conn) error
 	create []string // options of CREATE DATABASE
 	// tables are the sections tables and readable of the configuration.
@@ -61,6 +64,13 @@ func newSite(t *testing.T, o siteOptions) *site {
 		o.server = sharedServer(t)
 	}
 	s := &site{server: o.server, admin: pgtest.Database(t, o.server, o.create...), dir: scratch(t)}
+	s.release = s.admin
+	if o.apart == nil && os.Getenv(apartEnv) != "" {
+		o.apart = o.server
+	}
+	if o.apart != nil {
+		s.release = pgtest.Database(t, o.apart, o.create...)
+	}
 	s.database = connConfig(t, s.admin).Database
 	s.owner, s.reader, s.slot = "owner_"+s.database, "reader_"+s.database, "slot_"+s.database
 	s.address = freeAddress(t)
@@ -76,9 +86,17 @@ func newSite(t *testing.T, o siteOptions) *site {
 	return s
 }
 
+// apartEnv is the variable that has every site keep its release in a database of its own: not all
+// tests can be run like that, since some look at the store where the source is.
+const apartEnv = "KPROXY_TEST_APART"
+
 // render writes the configuration.
 func (s *site) render(t *testing.T, o siteOptions) string {
 	t.Helper()
+	release, source := connConfig(t, s.release), ""
+	if s.isApart() {
+		source = fmt.Sprintf("source:\n  host: 127.0.0.1\n  port: %d\n  database: %s\n  user: source_%[2]s\n  password_file: owner.password\n  sslmode: disable", s.server.Port(), s.database)
+	}
 	return fmt.Sprintf(`listen: %s
 database: %s
 users:
@@ -98,8 +116,12 @@ upstream:
 slot: %s
 %s
 %s
-`, s.address, clientDatabase, clientUser, clientVerifier(t), s.server.Port(), s.database, s.owner, s.reader, s.slot, o.settings, o.tables)
+%s
+`, s.address, clientDatabase, clientUser, clientVerifier(t), release.Port, release.Database, s.owner, s.reader, s.slot, source, o.settings, o.tables)
 }
+
+// isApart says whether the release is in a database of its own.
+func (s *site) isApart() bool { return s.release != s.admin }
 
 var verifier struct {
 	once sync.Once
@@ -145,7 +167,7 @@ func (s *site) edit(t *testing.T, name string, oldNew ...string) string {
 // kproxy runs a command with the site's configuration.
 func (s *site) kproxy(t *testing.T, arguments ...string) outcome {
 	t.Helper()
-	return run(t, "", []string{"KPROXY_CONFIG=" + s.config, "KPROXY_ADMIN_URL=" + s.admin}, program, arguments...)
+	return run(t, "", []string{"KPROXY_CONFIG=" + s.config, "KPROXY_ADMIN_URL=" + s.release, "KPROXY_SOURCE_ADMIN_URL=" + s.admin}, program, arguments...)
 }
 
 // launch starts `kproxy serve` without waiting for anything.
@@ -193,9 +215,13 @@ func (s *site) url(parameters ...string) string {
 
 // readerURL is where the reader role connects without kproxy.
 func (s *site) readerURL() string {
+	release, err := pgx.ParseConfig(s.release)
+	if err != nil {
+		panic(err) // it was parsed before
+	}
 	u := url.URL{
 		Scheme: "postgresql", User: url.UserPassword(s.reader, readerPassword),
-		Host: "127.0.0.1:" + strconv.Itoa(s.server.Port()), Path: "/" + s.database, RawQuery: "sslmode=disable",
+		Host: "127.0.0.1:" + strconv.Itoa(int(release.Port)), Path: "/" + release.Database, RawQuery: "sslmode=disable",
 	}
 	return u.String()
 }
@@ -208,18 +234,25 @@ func psql(t *testing.T, url string, commands ...string) outcome {
 
 // dropRoles takes the site's roles away, with the database's objects that keep them.
 func (s *site) dropRoles(t *testing.T) {
+	for _, admin := range slices.Compact([]string{s.admin, s.release}) {
+		s.dropRolesOf(t, admin)
+	}
+}
+
+func (s *site) dropRolesOf(t *testing.T, admin string) {
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, s.admin)
+	conn, err := pgx.Connect(ctx, admin)
 	if err != nil {
 		t.Errorf("dropping the site's roles: %v", err)
 		return
 	}
 	defer conn.Close(ctx)
 	const drop = `DO $$ DECLARE r text; BEGIN
-		FOR r IN SELECT quote_ident(rolname) FROM pg_roles WHERE rolname IN ('%s', '%s') LOOP
-			EXECUTE 'DROP OWNED BY ' || r || ' CASCADE; DROP ROLE ' || r;
+		FOR r IN SELECT quote_ident(rolname) FROM pg_roles WHERE rolname IN ('%s', '%s', '%s') LOOP
+			EXECUTE 'DROP OWNED BY ' || r || ' CASCADE';
+			BEGIN EXECUTE 'DROP ROLE ' || r; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END;
 		END LOOP; END $$`
-	if _, err := conn.Exec(ctx, fmt.Sprintf(drop, s.owner, s.reader)); err != nil {
+	if _, err := conn.Exec(ctx, fmt.Sprintf(drop, s.owner, s.reader, "source_"+s.database)); err != nil {
 		t.Errorf("dropping the site's roles: %v", err)
 	}
 }

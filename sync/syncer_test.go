@@ -84,7 +84,6 @@ func newBenchOf(t *testing.T, server *pgserver.Server, setup string, policy cata
 	t.Helper()
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()
-	b.store = b.source
 	b.exec(setup)
 	return b.provide(server, policy)
 }
@@ -116,6 +115,9 @@ func connectTo(t *testing.T, dsn string) *pgx.Conn {
 func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 	t, ctx := b.t, b.t.Context()
 	t.Helper()
+	if b.store == nil {
+		b.store = b.source
+	}
 	var database string
 	if err := b.source.QueryRow(ctx, "SELECT current_database()").Scan(&database); err != nil {
 		t.Fatal(err)

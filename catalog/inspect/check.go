@@ -32,18 +32,13 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	if err := c.checkServer(); err != nil {
 		return nil, err
 	}
-	complete, err := c.checkRoles()
+	complete, err := c.checkRoles(true)
 	if err != nil {
 		return nil, err
 	}
 	if complete {
-		relations, err := readRelations(ctx, conn, c.reader)
-		if err != nil {
+		if err := c.readRelations(); err != nil {
 			return nil, err
-		}
-		c.relations = relations
-		for _, r := range relations {
-			c.byName[r.Name], c.byOID[uint32(r.OID)] = r, r
 		}
 		if c.views, err = readViews(ctx, conn, in.Policy); err != nil {
 			return nil, err
@@ -86,26 +81,51 @@ type ownerRow struct {
 	Replication bool
 }
 
-// checkRoles looks the roles up; without owner and reader, little else can be asked.
-func (c *checker) checkRoles() (complete bool, err error) {
+// readRelations takes the database's relations up.
+func (c *checker) readRelations() error {
+	relations, err := readRelations(c.ctx, c.conn, c.reader)
+	if err != nil {
+		return err
+	}
+	c.relations = relations
+	for _, r := range relations {
+		c.byName[r.Name], c.byOID[uint32(r.OID)] = r, r
+	}
+	return nil
+}
+
+// checkOwner looks up the role that owns the store, or reads the source, or both.
+func (c *checker) checkOwner(replicates bool) error {
 	owner := catalog.QuoteIdentifier(c.in.Owner)
 	rows, err := collect[ownerRow](c.ctx, c.conn, "owner", c.in.Owner)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if len(rows) == 0 {
 		c.report.add(Error, "owner-missing", none, fmt.Sprintf("there is no role %s", c.in.Owner), "run kproxy setup")
-	} else {
-		c.owner = rows[0].OID
-		if !rows[0].Replication {
-			c.report.add(Error, "owner-replication", none, fmt.Sprintf("role %s may not replicate", c.in.Owner), "ALTER ROLE "+owner+" REPLICATION")
+		return nil
+	}
+	c.owner = rows[0].OID
+	if replicates && !rows[0].Replication {
+		c.report.add(Error, "owner-replication", none, fmt.Sprintf("role %s may not replicate", c.in.Owner), "ALTER ROLE "+owner+" REPLICATION")
+	}
+	if !rows[0].Login {
+		c.report.add(Error, "owner-login", none, fmt.Sprintf("role %s may not log in", c.in.Owner), "ALTER ROLE "+owner+" LOGIN")
+	}
+	if rows[0].Superuser {
+		fix := "ALTER ROLE " + owner + " NOSUPERUSER"
+		if replicates {
+			fix += " REPLICATION"
 		}
-		if !rows[0].Login {
-			c.report.add(Error, "owner-login", none, fmt.Sprintf("role %s may not log in", c.in.Owner), "ALTER ROLE "+owner+" LOGIN")
-		}
-		if rows[0].Superuser {
-			c.report.add(Warning, "owner-superuser", none, fmt.Sprintf("role %s is a superuser and need not be", c.in.Owner), "ALTER ROLE "+owner+" NOSUPERUSER REPLICATION")
-		}
+		c.report.add(Warning, "owner-superuser", none, fmt.Sprintf("role %s is a superuser and need not be", c.in.Owner), fix)
+	}
+	return nil
+}
+
+// checkRoles looks the roles up; without owner and reader, little else can be asked.
+func (c *checker) checkRoles(replicates bool) (complete bool, err error) {
+	if err := c.checkOwner(replicates); err != nil {
+		return false, err
 	}
 	readers, err := collect[ownerRow](c.ctx, c.conn, "owner", c.in.Reader)
 	if err != nil {
@@ -121,5 +141,5 @@ func (c *checker) checkRoles() (complete bool, err error) {
 			return false, err
 		}
 	}
-	return len(rows) > 0 && len(readers) > 0, nil
+	return c.owner != 0 && len(readers) > 0, nil
 }

@@ -47,17 +47,10 @@ func (c *checker) checkServer() (err error) {
 // is empty.
 func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
 	var report Report
-	if server.VersionNum < MinVersionNum {
-		report.add(Error, "server-version", none, "PostgreSQL "+server.Version+" is too old", "upgrade to PostgreSQL 13 or later")
-	}
+	judgeVersion(&report, server)
 	if server.WalLevel != "logical" {
 		report.add(Error, "wal-level", none, fmt.Sprintf("wal_level is %s, not logical", server.WalLevel),
 			"ALTER SYSTEM SET wal_level = logical;\n-- and restart the server")
-	}
-	if slices.Contains(unconvertible, server.ServerEncoding) {
-		report.add(Error, "server-encoding", none,
-			fmt.Sprintf("the database's encoding is %s, which the server cannot convert to UTF-8: what its texts say is not known", server.ServerEncoding),
-			"move the data to a database with ENCODING 'UTF8', converted by pg_dump with --encoding of the texts' real encoding")
 	}
 	exists := len(slots) > 0
 	if exists && (slots[0].Plugin != "pgoutput" || slots[0].Database != server.Database || slots[0].Temporary) {
@@ -67,6 +60,18 @@ func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
 	judgeCapacity(&report, server, exists)
 	judgeRetention(&report, server, slot, slots)
 	return report
+}
+
+// judgeVersion wants a server of which kproxy knows what it does, and texts that can be read.
+func judgeVersion(report *Report, server ServerFacts) {
+	if server.VersionNum < MinVersionNum {
+		report.add(Error, "server-version", none, "PostgreSQL "+server.Version+" is too old", "upgrade to PostgreSQL 13 or later")
+	}
+	if slices.Contains(unconvertible, server.ServerEncoding) {
+		report.add(Error, "server-encoding", none,
+			fmt.Sprintf("the database's encoding is %s, which the server cannot convert to UTF-8: what its texts say is not known", server.ServerEncoding),
+			"move the data to a database with ENCODING 'UTF8', converted by pg_dump with --encoding of the texts' real encoding")
+	}
 }
 
 // unconvertible are the encodings from which PostgreSQL has no conversion to UTF8.

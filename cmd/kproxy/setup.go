@@ -1,26 +1,23 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
-	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/config"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
-const adminEnv = "KPROXY_ADMIN_URL"
+// Environment variables with the connection URLs of administrators.
+const (
+	adminEnv       = "KPROXY_ADMIN_URL"
+	sourceAdminEnv = "KPROXY_SOURCE_ADMIN_URL"
+)
 
 func newSetup() *cobra.Command {
 	c := &cobra.Command{
@@ -43,6 +40,11 @@ for a database administrator to read and run, on PostgreSQL 13 to 18, with notes
 common managed services and on creating the replication slot in advance. The SQL contains no
 passwords.
 
+If the configuration has a source section, there are two databases. Setup prepares both: that
+of the protected tables, in which it makes a role that reads them and replicates, and the
+publication; and that of the release, in which it makes all else, and the types of users that
+the store needs. Each has its administrator. With --side, it prepares or prints one of them.
+
 At run time, kproxy needs an owner role with LOGIN, REPLICATION (on Amazon RDS: membership
 in rds_replication), SELECT on the protected tables and ownership of its own schemas, and a
 publication of the protected tables. 'kproxy serve' works with a publication and a slot that
@@ -52,40 +54,52 @@ were created by other means; 'kproxy check' reports what they lack.`,
 	path := configFlag(c)
 	show := c.Flags().Bool("print", false, "print the SQL instead of running it")
 	admin := c.Flags().String("admin-url", "", "connection `URL` of an administrator (environment: "+adminEnv+", which keeps a password off the command line)")
+	sourceAdmin := c.Flags().String("source-admin-url", "", "connection `URL` of an administrator of the source's database, where that is another one (environment: "+sourceAdminEnv+")")
+	side := c.Flags().String("side", "", "prepare or print one of two databases: `source or release`")
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *show {
-			return printSetup(c.OutOrStdout(), *path, *asJSON)
+			return printSetup(c.OutOrStdout(), *path, *side, *asJSON)
 		}
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
 		}
-		if *admin == "" {
-			*admin = os.Getenv(adminEnv)
+		sides, err := sidesOf(cfg, *side)
+		if err != nil {
+			return err
 		}
-		if *admin == "" {
-			return usageError{errors.New("setup needs an administrator's connection: set --admin-url or " + adminEnv + ", or use --print")}
-		}
-		if err := prepare(c.Context(), *admin, cfg, provisioned(cfg), c.ErrOrStderr()); err != nil {
+		p := preparation{config: cfg, warnings: c.ErrOrStderr(), admins: map[provision.Side]string{
+			provision.SourceSide:  cmp.Or(*sourceAdmin, os.Getenv(sourceAdminEnv)),
+			provision.ReleaseSide: cmp.Or(*admin, os.Getenv(adminEnv)),
+			provision.BothSides:   cmp.Or(*admin, os.Getenv(adminEnv)),
+		}}
+		if err := p.prepare(c.Context(), sides); err != nil {
 			return err
 		}
 		if *asJSON {
 			return writeJSON(c.OutOrStdout(), map[string]any{"ok": true, "tables": len(cfg.Policy.Tables)})
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "ok: the database is prepared for %d protected tables; 'kproxy check' verifies it\n", len(cfg.Policy.Tables))
+		_, err = fmt.Fprintf(c.OutOrStdout(), "ok: the %s prepared for %d protected tables; 'kproxy check' verifies it\n", nameOf(sides), len(cfg.Policy.Tables))
 		return err
 	}
 	return c
 }
 
 // printSetup prints what setup would run. Passwords are not part of it, and not looked for.
-func printSetup(w io.Writer, path string, asJSON bool) error {
+func printSetup(w io.Writer, path, side string, asJSON bool) error {
 	cfg, err := parseConfig(path)
 	if err != nil {
 		return err
 	}
-	script, err := provision.Script(provisioned(cfg))
+	sides, err := sidesOf(cfg, side)
+	if err != nil {
+		return err
+	}
+	if len(sides) > 1 {
+		return usageError{errors.New("the scripts for source and release are for two databases: write --side source or --side release")}
+	}
+	script, err := provision.Script(provisioned(cfg, sides[0]))
 	if err != nil {
 		return fmt.Errorf("writing the script: %w", err)
 	}
@@ -96,11 +110,48 @@ func printSetup(w io.Writer, path string, asJSON bool) error {
 	return err
 }
 
-// provisioned is what a configuration wants in the database.
-func provisioned(cfg *config.Config) provision.Input {
+// sidesOf are the databases that are to be prepared: the one of a side, or all.
+func sidesOf(cfg *config.Config, side string) ([]provision.Side, error) {
+	if !cfg.IsApart() {
+		if side != "" {
+			return nil, usageError{errors.New("--side is for two databases, and the configuration has no source section")}
+		}
+		return []provision.Side{provision.BothSides}, nil
+	}
+	switch side {
+	case "":
+		return []provision.Side{provision.SourceSide, provision.ReleaseSide}, nil
+	case "source":
+		return []provision.Side{provision.SourceSide}, nil
+	case "release":
+		return []provision.Side{provision.ReleaseSide}, nil
+	}
+	return nil, usageError{fmt.Errorf("--side %s: there are source and release", side)}
+}
+
+// nameOf is what the databases are called, with the verb.
+func nameOf(sides []provision.Side) string {
+	switch {
+	case len(sides) > 1:
+		return "databases are"
+	case sides[0] == provision.SourceSide:
+		return "source's database is"
+	case sides[0] == provision.ReleaseSide:
+		return "release's database is"
+	}
+	return "database is"
+}
+
+// provisioned is what a configuration wants in a database.
+func provisioned(cfg *config.Config, side provision.Side) provision.Input {
+	owner := cfg.Upstream.Owner
+	if side == provision.SourceSide {
+		owner = cfg.Source
+	}
 	return provision.Input{
+		Side:        side,
 		Policy:      cfg.Policy,
-		Owner:       login(cfg.Upstream.Owner),
+		Owner:       login(owner),
 		Reader:      login(cfg.Upstream.Reader),
 		Readers:     furtherLogins(cfg.Upstream.Readers),
 		Publication: cfg.Publication,
@@ -121,63 +172,4 @@ func furtherLogins(readers []config.Reader) []provision.Login {
 		logins = append(logins, login(r.Connection))
 	}
 	return logins
-}
-
-// prepare runs the setup as the administrator, in the database that the
-// configuration names: another one would be prepared for nothing. It writes warnings.
-func prepare(ctx context.Context, url string, cfg *config.Config, input provision.Input, warnings io.Writer) error {
-	database := cfg.Upstream.Owner.Database
-	admin, err := pgx.ParseConfig(url)
-	if err != nil {
-		return usageError{fmt.Errorf("the administrator's connection: %w", err)}
-	}
-	if admin.Database != "" && admin.Database != database {
-		return usageError{fmt.Errorf("the administrator's connection is to database %q, but the configuration's is %q", admin.Database, database)}
-	}
-	admin.Database = database
-	told := map[string]bool{} // what is tried again warns again
-	admin.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		if n.SeverityUnlocalized != "WARNING" || told[n.Message] {
-			return
-		}
-		told[n.Message] = true
-		fmt.Fprintln(warnings, "warning: "+n.Message)
-		if n.Hint != "" {
-			fmt.Fprintln(warnings, "    fix: "+n.Hint)
-		}
-	}
-	conn, err := pgx.ConnectConfig(ctx, admin)
-	if err != nil {
-		return fmt.Errorf("connecting as the administrator: %w", ksync.Reason(err))
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if input.Policy, err = present(ctx, conn, cfg, warnings); err != nil {
-		return err
-	}
-	return provision.Apply(ctx, conn, input)
-}
-
-// present is the policy without the listed names that the database does not have, about
-// which it warns. A protected table that is not there is an error, which tells of all names.
-func present(ctx context.Context, conn *pgx.Conn, cfg *config.Config, warnings io.Writer) (catalog.Policy, error) {
-	policy := cfg.Policy
-	report, err := inspect.Names(ctx, conn, policy)
-	if err != nil || len(report) == 0 {
-		return policy, err
-	}
-	if slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == inspect.CodeTableMissing }) {
-		return policy, errors.New("nothing was prepared, as the database lacks what the configuration names:\n" + check.Format(cfg, report))
-	}
-	without := func(names []catalog.Name, code string) []catalog.Name {
-		return slices.DeleteFunc(slices.Clone(names), func(name catalog.Name) bool {
-			return slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == code && f.Table == name })
-		})
-	}
-	policy.Readable = without(policy.Readable, inspect.CodeReadableMissing)
-	policy.Functions = without(policy.Functions, inspect.CodeFunctionMissing)
-	for i := range report {
-		report[i].Severity = inspect.Warning
-	}
-	fmt.Fprintln(warnings, check.Format(cfg, report))
-	return policy, nil
 }

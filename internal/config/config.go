@@ -31,7 +31,9 @@ type Config struct {
 	// Access are the rules that clients' logins go by; empty is a password of everybody.
 	Access   []Rule   `yaml:"access" each:"a rule of access" fix:"a list of rules: - {from: [10.0.0.0/8], transport: tls, method: scram}, or remove the key" empty:"nobody can log in" doc:"From where and how clients may log in: the first rule that matches decides, and where none does, the login is refused. Without it: a password, from everywhere."`
 	Throttle Throttle `yaml:"throttle" doc:"How long who fails to log in waits before the next attempt is answered; off has nobody wait."`
-	Upstream Upstream `yaml:"upstream" need:"upstream: with an owner and a reader" doc:"How kproxy reaches the database, in roles that {kproxy setup} creates."`
+	// Source has an empty Host where the protected tables are in the owner's database.
+	Source   Connection `json:",omitzero" yaml:"source" section:"optional" omit:"hosts" doc:"How the database of the protected tables is reached, where that is not the owner's below: the source and its log are read, and nothing is written there but heartbeats. Without the section the protected tables are in the owner's database."`
+	Upstream Upstream   `yaml:"upstream" need:"upstream: with an owner and a reader" doc:"How kproxy reaches the database, in roles that {kproxy setup} creates."`
 	Pool     Pool     `yaml:"pool" doc:"How long connections to the database are kept for the next session."`
 	// Publication and Slot are the names of kproxy's objects for logical replication.
 	Publication string      `yaml:"publication" as:"name" default:"kproxy" doc:"The name of kproxy's publication in the source database."`
@@ -126,6 +128,7 @@ func (f *file) check(d *decoder, root *yaml.Node, _ string) {
 		c.TLS.Mode = TLSOff
 	}
 	c.compareAuthQuery(d)
+	c.compareSource(d)
 	d.places.note(root, "", 0)
 	c.places = d.places
 	c.Inherit()

@@ -61,6 +61,25 @@ type Connection struct {
 	serverFiles, roleFiles digest
 }
 
+// IsApart reports whether the protected tables are in another database than store and release.
+func (c *Config) IsApart() bool { return c.Source.Host != "" }
+
+// AtSource returns how the database of the protected tables is reached: by Source, or as the owner.
+func (c *Config) AtSource() Connection {
+	if c.IsApart() {
+		return c.Source
+	}
+	return c.Upstream.Owner
+}
+
+// compareSource refuses a source that is the owner's database: there is one connection to that.
+func (c *Config) compareSource(d *decoder) {
+	owner := c.Upstream.Owner
+	if c.IsApart() && c.Source.Host == owner.Host && c.Source.Port == owner.Port && c.Source.Database == owner.Database {
+		d.wrong(d.at(&c.Source), "source and upstream.owner are the same database", "remove source, or write another host, port or database; 'docs/apart.md' says what goes where")
+	}
+}
+
 // ConnString is the connection as a libpq keyword/value string, password
 // included: it is for connecting, never for showing.
 func (c Connection) ConnString() string {

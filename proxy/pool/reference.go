@@ -34,20 +34,40 @@ type Reference struct {
 	// Flushed is up to where the log was on disk, after Sent.
 	Flushed uint64
 
+	// Source is the server of the source, if that is in a database of its own; the zero value says
+	// that this server is it.
+	Source SourceReference
+
 	// Applied is up to where the releases show the source: each change that was committed
 	// there before is visible on this server since before Heartbeat; 0 = not known.
 	Applied uint64
 }
 
+// SourceReference is what the source's server says of itself.
+type SourceReference struct {
+	System   string // its system identifier
+	Timeline uint64
+	Flushed  uint64 // up to where its log was on disk, after Sent
+}
+
 // sameHistory tells whether what was known of an earlier reference holds of a later one.
 func (r Reference) sameHistory(earlier Reference) bool {
-	return r.Identity == earlier.Identity && r.Timeline == earlier.Timeline && r.Process == earlier.Process
+	return r.Identity == earlier.Identity && r.Timeline == earlier.Timeline && r.Process == earlier.Process &&
+		r.Source.System == earlier.Source.System && r.Source.Timeline == earlier.Source.Timeline
+}
+
+// logged is up to where the source's log was on disk.
+func (r Reference) logged() uint64 {
+	if r.Source.System == "" {
+		return r.Flushed
+	}
+	return r.Source.Flushed
 }
 
 // sample is what a reference says, as far as it is needed later.
 type sample struct {
-	at                          time.Time // all that was committed before lies before flushed
-	flushed, heartbeat, applied uint64
+	at                                  time.Time // all that was committed at the source before lies before logged
+	flushed, logged, heartbeat, applied uint64
 }
 
 // leastSpan is how far samples reach back at least: by them a server is found out that has
@@ -81,12 +101,12 @@ func (h *history) add(r Reference) (anew bool) {
 	if anew = h.known && !r.sameHistory(h.last); anew {
 		h.samples, h.placed = nil, false
 	}
-	s := sample{at: r.Sent, flushed: r.Flushed, heartbeat: r.Heartbeat, applied: r.Applied}
+	s := sample{at: r.Sent, flushed: r.Flushed, logged: r.logged(), heartbeat: r.Heartbeat, applied: r.Applied}
 	if n := len(h.samples); n > 0 {
 		before := h.samples[n-1]
 		// What was applied stays so. A log that is shorter than it was belongs to a server
 		// that has been put in another's place.
-		if s.applied = max(s.applied, before.applied); s.flushed < before.flushed || s.heartbeat < before.heartbeat {
+		if s.applied = max(s.applied, before.applied); s.flushed < before.flushed || s.logged < before.logged || s.heartbeat < before.heartbeat {
 			h.samples, h.placed, anew = nil, false, true
 			s.applied = r.Applied
 		}
@@ -130,7 +150,7 @@ func (h *history) upTo(bound uint64, number func(sample) uint64) *sample {
 // shownAt is a moment before which everything committed at the source is shown where the
 // releases follow it up to a position; zero = none is known.
 func (h *history) shownAt(applied uint64) time.Time {
-	if s := h.upTo(applied, func(s sample) uint64 { return s.flushed }); s != nil {
+	if s := h.upTo(applied, func(s sample) uint64 { return s.logged }); s != nil {
 		return s.at
 	}
 	return time.Time{}

@@ -63,16 +63,17 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 	if err != nil {
 		return p, err
 	}
-	conn, err := upstream.ConnectOwner(ctx, c)
+	on, err := upstream.ConnectBoth(ctx, c)
 	if err != nil {
 		return p, err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	defer on.Close(context.WithoutCancel(ctx))
+	conn := on.Owner
+	_, relations, err := check.Relations(ctx, on, c)
 	if err != nil {
 		return p, fmt.Errorf("reading the catalog: %w", err)
 	}
-	publications, problems, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	publications, problems, err := inspect.Publish(ctx, on.Source, c.Policy, relations)
 	if err != nil {
 		return p, err
 	}
@@ -80,7 +81,7 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 		return p, &check.Error{Config: c, Report: report}
 	}
 	publications = slices.DeleteFunc(publications, func(q catalog.Publication) bool { return !slices.Contains(tables, q.Policy.Table) })
-	if p.Tables, err = ksync.FindUnaccepted(ctx, conn, publications); err != nil {
+	if p.Tables, err = ksync.FindUnaccepted(ctx, on.Owner, on.Source, publications); err != nil {
 		return p, upstream.Unprepared(err)
 	}
 	if p.Relations, err = views.FindUnaccepted(ctx, conn, c, listed); err != nil {
@@ -97,7 +98,7 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 		return p, upstream.Unprepared(err)
 	}
 	p.InForce, p.Was = standing.InForce.Number, standing.Was
-	if err := identifying(ctx, conn, c, p.Tables, relations); err != nil {
+	if err := identifying(ctx, on.Source, c, p.Tables, relations); err != nil {
 		return p, err
 	}
 	if len(named) == 0 && !standing.IsInForce() {
@@ -112,7 +113,7 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 // identifying returns a *check.Error if the values of a published column identify the records of a
 // table that is to be accepted: it may be another column than before.
 func identifying(ctx context.Context, conn *pgx.Conn, c *config.Config, tables []ksync.Unaccepted, relations []catalog.Relation) error {
-	policy := catalog.Policy{Readable: c.Policy.Readable}
+	policy := catalog.Policy{Readable: check.OfSource(c).Readable}
 	for _, t := range c.Policy.Tables {
 		if slices.ContainsFunc(tables, func(u ksync.Unaccepted) bool { return u.Table == t.Table }) {
 			policy.Tables = append(policy.Tables, t)

@@ -43,7 +43,7 @@ func files(c *config.Config) []file {
 	if c.TLS.Mode != config.TLSOff {
 		all = append(all, file{c.TLS.CertFile, Server, ServerChain}, file{c.TLS.ClientCAFile, ClientAuthority, ClientAuthority})
 	}
-	connections := []config.Connection{c.Upstream.Owner, c.Upstream.Reader, c.AuthQuery.Connection}
+	connections := []config.Connection{c.AtSource(), c.Upstream.Owner, c.Upstream.Reader, c.AuthQuery.Connection}
 	for _, r := range c.Upstream.Readers {
 		connections = append(connections, r.Connection)
 	}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -19,8 +19,8 @@ const codeUnaccepted = "unaccepted"
 
 // checkAccepted warns of protected tables that are halted, or will be, since their columns are
 // not those for which the policy was accepted.
-func checkAccepted(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (inspect.Report, error) {
-	found, err := ksync.FindUnaccepted(ctx, conn, publications)
+func checkAccepted(ctx context.Context, on upstream.Databases, publications []catalog.Publication) (inspect.Report, error) {
+	found, err := ksync.FindUnaccepted(ctx, on.Owner, on.Source, publications)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
 		return nil, nil // there is no store yet, or an old one, of which the check tells
 	}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
@@ -101,14 +99,15 @@ func Serving(ctx context.Context, c *config.Config) (Result, error) {
 
 // run leaves out, unless all is asked for, what does not matter once kproxy serves.
 func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
-	conn, err := upstream.ConnectOwner(ctx, c)
+	on, err := upstream.ConnectBoth(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	report, err := inspect.Check(ctx, conn, checkInput(c))
+	defer on.Close(context.WithoutCancel(ctx))
+	conn := on.Owner
+	report, err := findings(ctx, on, c)
 	if err != nil {
-		return Result{}, fmt.Errorf("checking the database: %w", err)
+		return Result{}, err
 	}
 	tolerateSurplus(c.Policy, report)
 	server, err := inspect.Server(ctx, conn)
@@ -133,13 +132,17 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		report = append(report, checkCertificates(c, time.Now())...)
 		report = append(report, checkConnections(c, server.Connections)...)
 		report = append(report, checkDescriptors(c, server.Connections)...)
-		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
+		position, err := checkPosition(ctx, on, c)
+		if err != nil {
+			return Result{}, err
+		}
+		report = append(report, position...)
 	}
-	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	relations, ofSource, err := Relations(ctx, on, c)
 	if err != nil {
 		return Result{}, fmt.Errorf("reading the catalog: %w", err)
 	}
-	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	publications, _, err := inspect.Publish(ctx, on.Source, c.Policy, ofSource)
 	if err != nil {
 		return Result{}, err
 	}
@@ -157,7 +160,7 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		if before, err = Published(ctx, conn); err != nil {
 			return Result{}, err
 		}
-		unaccepted, err := checkAccepted(ctx, conn, publications)
+		unaccepted, err := checkAccepted(ctx, on, publications)
 		if err != nil {
 			return Result{}, err
 		}
@@ -212,16 +215,20 @@ func checkListen(c *config.Config) inspect.Report {
 }
 
 // checkPosition reports whether replication can continue from its position.
-func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system string) inspect.Report {
-	err := ksync.Continues(ctx, conn, c.Slot, system, Recoveries[c.Replication.Recovery])
+func checkPosition(ctx context.Context, on upstream.Databases, c *config.Config) (inspect.Report, error) {
+	server, err := inspect.Server(ctx, on.Source)
+	if err != nil {
+		return nil, fmt.Errorf("checking the server: %w", err)
+	}
+	err = ksync.Continues(ctx, on.Owner, on.Source, c.Slot, server.SystemIdentifier, Recoveries[c.Replication.Recovery])
 	if err == nil {
-		return nil
+		return nil, nil
 	}
 	finding := inspect.Finding{Severity: inspect.Error, Code: codeSlotPosition, What: err.Error()}
 	if stop := (*ksync.StopError)(nil); errors.As(err, &stop) {
 		finding.What, finding.Fix = stop.What, stop.Fix
 	}
-	return inspect.Report{finding}
+	return inspect.Report{finding}, nil
 }
 
 // Advise connects as the owner and reports what the values of the protected tables reveal, and what
@@ -232,16 +239,17 @@ func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Repo
 	if slices.ContainsFunc(checked.Report.Errors(), func(f inspect.Finding) bool { return f.Code != inspect.CodePublishedKey }) {
 		return nil, nil
 	}
-	conn, err := upstream.ConnectOwner(ctx, c)
+	conn, err := upstream.ConnectSource(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	report, err := inspect.Joinable(ctx, conn, c.Policy, checked.Relations)
+	policy := OfSource(c)
+	report, err := inspect.Joinable(ctx, conn, policy, checked.Relations)
 	if err != nil {
 		return nil, err
 	}
-	advice, err := inspect.Advise(ctx, conn, c.Policy, checked.Publications)
+	advice, err := inspect.Advise(ctx, conn, policy, checked.Publications)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 // leaves out tables that are served already: they are not withdrawn because their records change,
 // and 'kproxy check' reports them.
 func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.Relation, may Leniency) (inspect.Report, error) {
-	fresh := catalog.Policy{Readable: c.Policy.Readable}
+	fresh := catalog.Policy{Readable: OfSource(c).Readable}
 	for _, t := range c.Policy.Tables {
 		if !may.Table(t) {
 			fresh.Tables = append(fresh.Tables, t)
@@ -98,7 +98,7 @@ func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.
 	if len(fresh.Tables) == 0 {
 		return nil, nil
 	}
-	conn, err := upstream.ConnectOwner(ctx, c)
+	conn, err := upstream.ConnectSource(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS
 
 // shapesNow is nil where the shapes cannot be read, which the next audit tells of.
 func shapesNow(ctx context.Context, c *config.Config, names []catalog.Name) shapes {
-	conn, err := upstream.ConnectOwner(ctx, c)
+	conn, err := upstream.ConnectSource(ctx, c)
 	if err != nil {
 		return nil
 	}

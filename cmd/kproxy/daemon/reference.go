@@ -30,7 +30,8 @@ type referrer struct {
 	// What follows belongs to run.
 
 	conn   *pgx.Conn
-	under  *config.Config // that conn was made under
+	source *pgx.Conn      // to the source, where that is in a database of its own and a bound needs it
+	under  *config.Config // that conn and source were made under
 	last   pool.Reference
 	failed string // as the log was told last
 }
@@ -82,11 +83,13 @@ func (r *referrer) note(err error) {
 }
 
 func (r *referrer) hangUp() {
-	if r.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = r.conn.Close(ctx)
-		r.conn = nil
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, conn := range []**pgx.Conn{&r.conn, &r.source} {
+		if *conn != nil {
+			_ = (*conn).Close(ctx)
+			*conn = nil
+		}
 	}
 }
 
@@ -105,13 +108,17 @@ func (r *referrer) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, referTimeout)
 	defer cancel()
 	c := r.config()
-	if err := r.connect(ctx, c); err != nil {
+	err := r.connect(ctx, c)
+	if err != nil {
 		return err
 	}
 	now := pool.Reference{Sent: time.Now(), Process: r.last.Process, Heartbeat: r.last.Heartbeat}
 	bounded := c.Upstream.MaxStaleness > 0
 	if bounded {
 		if err := r.writeApplied(ctx, c.Slot); err != nil {
+			return err
+		}
+		if now.Source, err = r.identifySource(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -124,7 +131,6 @@ func (r *referrer) look(ctx context.Context) error {
 		}
 		now.Heartbeat++
 		r.last.Process, r.last.Heartbeat = now.Process, now.Heartbeat // a number is never written twice
-		var err error
 		if applied, err = r.beat(ctx, c.Slot, now); err != nil {
 			return err
 		}
@@ -181,7 +187,11 @@ func (r *referrer) connect(ctx context.Context, c *config.Config) error {
 // writeApplied tells other processes how far this one has applied, if it is the one that does.
 func (r *referrer) writeApplied(ctx context.Context, slot string) error {
 	applied, known := r.syncer.Applied()
-	if !known || applied.System != r.last.System || uint64(applied.Timeline) != r.last.Timeline {
+	system, timeline := r.last.System, r.last.Timeline
+	if r.last.Source.System != "" {
+		system, timeline = r.last.Source.System, r.last.Source.Timeline
+	}
+	if !known || applied.System != system || uint64(applied.Timeline) != timeline {
 		return nil
 	}
 	_, err := r.conn.Exec(ctx, `INSERT INTO kproxy_store.applied AS a (slot, epoch, lsn)
@@ -206,6 +216,28 @@ func (r *referrer) beat(ctx context.Context, slot string, now pool.Reference) (a
 		return 0, fmt.Errorf("writing a heartbeat: %w", err)
 	}
 	return uint64(lsn), nil
+}
+
+// identifySource asks the source's server what it is, and how far its log is. It is the zero value
+// where the source is in the owner's database.
+func (r *referrer) identifySource(ctx context.Context, c *config.Config) (s pool.SourceReference, err error) {
+	if !c.IsApart() {
+		return s, nil
+	}
+	if r.source == nil || r.source.IsClosed() {
+		if r.source, err = upstream.ConnectSource(ctx, c); err != nil {
+			return s, err
+		}
+	}
+	var timeline, flushed int64
+	err = r.source.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system())::text,
+		('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::bigint,
+		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_flush_lsn(), '0/0')::bigint`).Scan(&s.System, &timeline, &flushed)
+	if err != nil {
+		return s, fmt.Errorf("asking the source's server what it is: %w", err)
+	}
+	s.Timeline, s.Flushed = uint64(timeline), uint64(flushed)
+	return s, nil
 }
 
 // errOwnerOnStandby is what is wrong with a server that cannot be written to.

@@ -70,7 +70,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
-	owner, err := upstream.OwnerConfig(next)
+	owner, source, err := upstream.Logins(next)
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
@@ -88,7 +88,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 		}
 		return d.refuse(changes, err, try)
 	}
-	d.syncer.LogInAs(owner)
+	d.syncer.LogInAs(owner, source)
 	// Readers first: what is no longer theirs is refused before anything is taken down.
 	afresh := changes.TableCount() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
 	d.effective.Store(next)

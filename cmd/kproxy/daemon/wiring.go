@@ -17,7 +17,7 @@ import (
 // prepare makes what serves from what was found at the start.
 func (d *Daemon) prepare() error {
 	c := d.config()
-	owner, err := upstream.OwnerConfig(c)
+	owner, source, err := upstream.Logins(c)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (d *Daemon) prepare() error {
 	}
 	d.syncer, err = ksync.New(ksync.Config{
 		Whole: policy,
-		Owner: owner, Reader: c.Upstream.Reader.User,
+		Owner: owner, Source: source, Reader: c.Upstream.Reader.User,
 		Publication: c.Publication, Slot: c.Slot,
 		Tables: d.served.publications, Seed: d.Seed,
 		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: c.Replication.Heartbeat,

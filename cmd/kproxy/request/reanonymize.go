@@ -18,11 +18,11 @@ func Reanonymize(ctx context.Context, c *config.Config, named []catalog.Name, wa
 	if err != nil {
 		return nil, err
 	}
-	owner, err := upstream.OwnerConfig(c)
+	owner, source, err := upstream.Logins(c)
 	if err != nil {
 		return nil, err
 	}
-	return ksync.Reanonymize(ctx, owner, c.Slot, tables, wait, tell)
+	return ksync.Reanonymize(ctx, owner, source, c.Slot, tables, wait, tell)
 }
 
 // renewable returns the named tables of the policy, or all that can be re-anonymized.

@@ -102,12 +102,13 @@ func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Conditi
 }
 
 func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition, kept bool) (Status, error) {
-	conn, err := upstream.ConnectOwner(ctx, c)
+	on, err := upstream.ConnectBoth(ctx, c)
 	if err != nil {
 		return Status{}, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	s, err := readStored(ctx, conn, c.Slot, c.Policy, c.Upstream.Reader.User, kept)
+	defer on.Close(context.WithoutCancel(ctx))
+	conn := on.Owner
+	s, err := readStored(ctx, on, c.Slot, c.Policy, c.Upstream.Reader.User, kept)
 	if err != nil {
 		return Status{}, err
 	}
@@ -119,7 +120,7 @@ func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition,
 	if s.Clients, s.Silent, err = processes.AskCounts(ctx, c); err != nil {
 		return Status{}, err
 	}
-	if err := s.findDeadApplier(ctx, conn, c.Slot); err != nil {
+	if err := s.findDeadApplier(ctx, on.Source, c.Slot); err != nil {
 		return Status{}, err
 	}
 	s.readFindings(ctx, c)
@@ -129,10 +130,10 @@ func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition,
 	return s, nil
 }
 
-func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy, reader string, kept bool) (Status, error) {
+func readStored(ctx context.Context, on upstream.Databases, slot string, policy catalog.Policy, reader string, kept bool) (Status, error) {
 	tableOf := ReadTable
 	if kept {
-		figures, err := history.LastFigures(ctx, conn)
+		figures, err := history.LastFigures(ctx, on.Owner)
 		if err != nil {
 			return Status{}, err
 		}
@@ -140,13 +141,13 @@ func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog
 			return ReadKept(ctx, tx, t, figures)
 		}
 	}
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	tx, err := on.Owner.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the private store: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	s := Status{Tables: []Table{}}
-	if err := s.readReplication(ctx, tx, slot); err != nil {
+	if err := s.readReplication(ctx, tx, on.Source, slot); err != nil {
 		return Status{}, upstream.Unprepared(err)
 	}
 	for _, t := range policy.Tables {
@@ -167,16 +168,18 @@ func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog
 	return s, nil
 }
 
-func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) error {
+// readReplication reads the position of the store, and how far the source's log and its slot are.
+func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, source *pgx.Conn, slot string) error {
 	r := &s.Replication
-	const position = `SELECT now(), p.slot, p.lsn::text, p.updated_at,
-		pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, p.lsn)::bigint,
-		s.slot_name IS NOT NULL, coalesce(s.active, false), coalesce(s.confirmed_flush_lsn::text, ''),
-		coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0),
-		coalesce(s.wal_status, ''), s.safe_wal_size
-		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot
-		ORDER BY p.slot <> $1, p.slot LIMIT 1`
-	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
+	const position = `SELECT now(), p.slot, p.lsn::text, p.updated_at FROM kproxy_store.position p ORDER BY p.slot <> $1, p.slot LIMIT 1`
+	const log = `SELECT pg_wal_lsn_diff(w.at, $2::text::pg_lsn)::bigint, s.slot_name IS NOT NULL, coalesce(s.active, false), coalesce(s.confirmed_flush_lsn::text, ''),
+		coalesce(pg_wal_lsn_diff(w.at, s.restart_lsn)::bigint, 0), coalesce(s.wal_status, ''), s.safe_wal_size
+		FROM (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END) AS w(at)
+		LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = $1`
+	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since)
+	if err == nil {
+		err = source.QueryRow(ctx, log, r.Slot, r.Position).Scan(&r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
+	}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		if err := s.readBeginning(ctx, tx, slot); err != nil {
@@ -187,10 +190,10 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	case r.Slot != slot:
 		return fmt.Errorf("the private store is fed by replication slot %q, but the configuration names %q", r.Slot, slot)
 	}
-	if r.Applier, err = processes.ReadApplier(ctx, tx, slot); err != nil {
+	if r.Applier, err = processes.ReadApplier(ctx, source, slot); err != nil {
 		return err
 	}
-	if s.holder, err = ksync.FindHolder(ctx, tx, slot); err != nil {
+	if s.holder, err = ksync.FindHolder(ctx, source, slot); err != nil {
 		return err
 	}
 	pids, err := processes.Serving(ctx, tx, slot)

@@ -47,7 +47,7 @@ func (e *ConnectError) fix() string {
 	case "28000":
 		return "run 'kproxy setup', and let the role in by pg_hba.conf"
 	case "3D000":
-		return "correct upstream.owner.database"
+		return "correct the name of the database under upstream or source in the configuration"
 	default:
 		return "see upstream in the configuration"
 	}
@@ -75,25 +75,88 @@ func fixUnanswered(err error) string {
 
 // OwnerConfig returns the connection of the owner.
 func OwnerConfig(c *config.Config) (*pgx.ConnConfig, error) {
-	owner, err := pgx.ParseConfig(c.Upstream.Owner.ConnString())
+	owner, err := parse(c, c.Upstream.Owner)
 	if err != nil {
 		return nil, fmt.Errorf("the owner's connection: %w", err)
 	}
-	owner.ConnectTimeout = c.Timeouts.Connect
 	return owner, nil
 }
 
-// ConnectOwner connects as the owner. The server prints qualified names, as for replication.
-func ConnectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
-	owner, err := OwnerConfig(c)
+// SourceConfig returns the connection to the source, nil if that is in the owner's database.
+func SourceConfig(c *config.Config) (*pgx.ConnConfig, error) {
+	if !c.IsApart() {
+		return nil, nil
+	}
+	source, err := parse(c, c.Source)
+	if err != nil {
+		return nil, fmt.Errorf("the source's connection: %w", err)
+	}
+	return source, nil
+}
+
+// Logins returns the connections of the owner and to the source; the latter as [SourceConfig] does.
+func Logins(c *config.Config) (owner, source *pgx.ConnConfig, err error) {
+	if owner, err = OwnerConfig(c); err != nil {
+		return nil, nil, err
+	}
+	source, err = SourceConfig(c)
+	return owner, source, err
+}
+
+func parse(c *config.Config, connection config.Connection) (*pgx.ConnConfig, error) {
+	parsed, err := pgx.ParseConfig(connection.ConnString())
 	if err != nil {
 		return nil, err
 	}
-	owner.RuntimeParams["search_path"] = "pg_catalog"
-	owner.RuntimeParams["application_name"] = "kproxy"
-	conn, err := pgx.ConnectConfig(ctx, owner)
+	parsed.ConnectTimeout = c.Timeouts.Connect
+	return parsed, nil
+}
+
+// ConnectOwner connects as the owner, to store and release. The server prints qualified names, as for
+// replication.
+func ConnectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
+	return connect(ctx, c, c.Upstream.Owner)
+}
+
+// ConnectSource connects to the database of the protected tables, likewise.
+func ConnectSource(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
+	return connect(ctx, c, c.AtSource())
+}
+
+// Databases are the connections to store and release, and to the source, which are one where both are
+// in one database.
+type Databases struct{ Owner, Source *pgx.Conn }
+
+// ConnectBoth connects to both. The caller closes them.
+func ConnectBoth(ctx context.Context, c *config.Config) (d Databases, err error) {
+	if d.Owner, err = ConnectOwner(ctx, c); err != nil || !c.IsApart() {
+		return Databases{d.Owner, d.Owner}, err
+	}
+	if d.Source, err = ConnectSource(ctx, c); err != nil {
+		_ = d.Owner.Close(context.WithoutCancel(ctx))
+		return Databases{}, err
+	}
+	return d, nil
+}
+
+// Close closes both.
+func (d Databases) Close(ctx context.Context) {
+	_ = d.Owner.Close(ctx)
+	if d.Source != d.Owner {
+		_ = d.Source.Close(ctx)
+	}
+}
+
+func connect(ctx context.Context, c *config.Config, to config.Connection) (*pgx.Conn, error) {
+	config, err := parse(c, to)
 	if err != nil {
-		return nil, &ConnectError{Role: c.Upstream.Owner.User, Address: net.JoinHostPort(c.Upstream.Owner.Host, fmt.Sprint(c.Upstream.Owner.Port)), Err: err}
+		return nil, fmt.Errorf("the connection of role %q: %w", to.User, err)
+	}
+	config.RuntimeParams["search_path"] = "pg_catalog"
+	config.RuntimeParams["application_name"] = "kproxy"
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, &ConnectError{Role: to.User, Address: net.JoinHostPort(to.Host, fmt.Sprint(to.Port)), Err: err}
 	}
 	return conn, nil
 }

@@ -13,9 +13,18 @@ import (
 )
 
 // Publications returns the publications of the tables that fit their policies, and the problems of
-// the others.
+// the others. A source that is in another database than conn is asked on a connection of its own.
 func Publications(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]catalog.Publication, []catalog.Problem, error) {
-	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	reader := c.Upstream.Reader.User
+	if c.IsApart() {
+		source, err := ConnectSource(ctx, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer source.Close(context.WithoutCancel(ctx))
+		conn, reader = source, c.Source.User // readers are not known there
+	}
+	relations, err := inspect.Relations(ctx, conn, reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the catalog: %w", err)
 	}

@@ -42,7 +42,7 @@ func (s *source) Methods(ctx context.Context, table string) (console.Choices, er
 	}
 	k, l, _ := eval.Parameters(policy.Constraints)
 	choices := console.Choices{Method: policy.Method, K: k, L: l}
-	conn, err := upstream.ConnectOwner(ctx, c)
+	conn, err := upstream.ConnectSource(ctx, c)
 	if err != nil {
 		return choices, err
 	}
@@ -129,7 +129,7 @@ func (s *source) Try(ctx context.Context, p console.Parameters, tell func(consol
 // drawRecords draws a sample of the source table. It releases the snapshot before anything is
 // measured.
 func drawRecords(ctx context.Context, c *config.Config, policy catalog.TablePolicy, limit int) (*dataset.Table, int64, error) {
-	conn, err := upstream.ConnectOwner(ctx, c)
+	conn, err := upstream.ConnectSource(ctx, c)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -91,7 +91,7 @@ func peopleRun(m linked.Measurement) console.Run {
 
 // drawPersons draws about so many persons. It releases the snapshot before anything is measured.
 func drawPersons(ctx context.Context, c *config.Config, kind catalog.People, limit int) (*persons.Builder, int64, error) {
-	conn, err := upstream.ConnectOwner(ctx, c)
+	conn, err := upstream.ConnectSource(ctx, c)
 	if err != nil {
 		return nil, 0, err
 	}
