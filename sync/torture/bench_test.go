@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/internal/pgserver"
 )
@@ -19,6 +21,7 @@ import (
 // restart.
 type bench struct {
 	server   *pgserver.Server
+	store    *pgserver.Server // has store and release: server, or another one with a database of the same name
 	database string
 	plan     *plan
 	admin    *pgx.Conn
@@ -35,7 +38,18 @@ var serverSettings = map[string]string{
 func (b *bench) owner() string     { return "owner_" + b.database }
 func (b *bench) reader() string    { return "reader_" + b.database }
 func (b *bench) slot() string      { return "slot_" + b.database }
-func (b *bench) readerDSN() string { return b.login(b.reader(), b.server.Port()) }
+func (b *bench) readerDSN() string { return b.login(b.reader(), b.store.Port()) }
+
+// isApart says that store and release are on another server than the source.
+func (b *bench) isApart() bool { return b.store != b.server }
+
+// sourceRole is who reads the source and replicates.
+func (b *bench) sourceRole() string {
+	if b.isApart() {
+		return "source_" + b.database
+	}
+	return b.owner()
+}
 
 const publication = "kproxy"
 
@@ -50,8 +64,8 @@ func (b *bench) login(role string, port int) string {
 
 // newBench makes database, tables, roles, store, publication and oracle, and fills the
 // tables.
-func newBench(ctx context.Context, server *pgserver.Server, p *plan) (b *bench, err error) {
-	b = &bench{server: server, database: fmt.Sprintf("torture_%d", p.seed), plan: p}
+func newBench(ctx context.Context, server, store *pgserver.Server, p *plan) (b *bench, err error) {
+	b = &bench{server: server, store: store, database: fmt.Sprintf("torture_%d", p.seed), plan: p}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("making the bench: %w", err), b.close())
@@ -70,14 +84,10 @@ func newBench(ctx context.Context, server *pgserver.Server, p *plan) (b *bench, 
 		}
 		policy.Tables = append(policy.Tables, s.policy)
 	}
-	err = provision.Apply(ctx, b.admin, provision.Input{
-		Policy: policy, Publication: publication,
-		Owner: provision.Login{Name: b.owner(), Password: b.owner()}, Reader: provision.Login{Name: b.reader(), Password: b.reader()},
-	})
-	if err != nil {
+	if err := b.provide(ctx, policy); err != nil {
 		return b, err
 	}
-	if b.tables, err = publications(ctx, b.admin, b.reader(), p.shapes); err != nil {
+	if b.tables, err = publications(ctx, b.admin, b.sourceRole(), p.shapes); err != nil {
 		return b, err
 	}
 	if b.oracle, err = newOracle(ctx, b.admin, server.DSN(b.database), "oracle_"+b.database, p.shapes); err != nil {
@@ -101,16 +111,59 @@ func newBench(ctx context.Context, server *pgserver.Server, p *plan) (b *bench, 
 	return b, nil
 }
 
-// maintain runs statements on the server's maintenance database.
-func (b *bench) maintain(ctx context.Context, statements ...string) error {
-	conn, err := connect(ctx, b.server.DSN("postgres"))
+// provide makes roles, store and publication.
+func (b *bench) provide(ctx context.Context, policy catalog.Policy) error {
+	login := func(role string) provision.Login { return provision.Login{Name: role, Password: role} }
+	input := provision.Input{Policy: policy, Publication: publication, Owner: login(b.sourceRole()), Reader: login(b.reader())}
+	if b.isApart() {
+		input.Side = provision.SourceSide
+	}
+	if err := provision.Apply(ctx, b.admin, input); err != nil || !b.isApart() {
+		return err
+	}
+	admin, err := connect(ctx, b.store.DSN(b.database))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, sql := range statements {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: %w", sql, err)
+	defer func() { _ = admin.Close(context.WithoutCancel(ctx)) }()
+	input.Side, input.Owner = provision.ReleaseSide, login(b.owner())
+	if err := provision.Apply(ctx, admin, input); err != nil {
+		return err
+	}
+	relations, err := inspect.Relations(ctx, b.admin, b.sourceRole())
+	if err != nil {
+		return err
+	}
+	types, err := inspect.MirroredTypes(ctx, b.admin, policy, relations)
+	if err != nil {
+		return err
+	}
+	for _, t := range types {
+		statements, _, err := t.Missing(ctx, admin)
+		if err != nil {
+			return err
+		}
+		for _, sql := range statements {
+			if _, err := admin.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
+		}
+	}
+	return nil
+}
+
+// maintain runs statements on the maintenance database of each server.
+func (b *bench) maintain(ctx context.Context, statements ...string) error {
+	for _, server := range slices.Compact([]*pgserver.Server{b.server, b.store}) {
+		conn, err := connect(ctx, server.DSN("postgres"))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		for _, sql := range statements {
+			if _, err := conn.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
 		}
 	}
 	return nil
@@ -133,7 +186,7 @@ func (b *bench) close() error {
 	var err error
 	for range 100 {
 		err = b.maintain(ctx, fmt.Sprintf(dropSlots, b.database), "DROP DATABASE IF EXISTS "+b.database+" WITH (FORCE)",
-			"DROP ROLE IF EXISTS "+b.owner(), "DROP ROLE IF EXISTS "+b.reader())
+			"DROP ROLE IF EXISTS "+b.owner(), "DROP ROLE IF EXISTS "+b.sourceRole(), "DROP ROLE IF EXISTS "+b.reader())
 		if err == nil {
 			return nil
 		}

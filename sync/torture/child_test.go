@@ -23,6 +23,7 @@ const jobVariable = "KPROXY_TORTURE_JOB"
 // job is what a child is to do.
 type job struct {
 	DSN         string // the owner's, by way of a relay
+	Source      string // likewise, to the source; empty where the owner's leads there
 	Reader      string
 	Publication string
 	Slot        string
@@ -51,14 +52,22 @@ func child(text string) int {
 		return 2
 	}
 	owner.ConnectTimeout = 5 * time.Second
-	tables, err := inspected(ctx, owner, j)
+	source := owner
+	if j.Source != "" {
+		if source, err = pgx.ParseConfig(j.Source); err != nil {
+			fmt.Fprintln(os.Stderr, "reading the job:", err)
+			return 2
+		}
+		source.ConnectTimeout = 5 * time.Second
+	}
+	tables, err := inspected(ctx, source, j)
 	for ctx.Err() == nil && err != nil && survivable(err) { // the server is away, or the relay
 		time.Sleep(100 * time.Millisecond)
-		tables, err = inspected(ctx, owner, j)
+		tables, err = inspected(ctx, source, j)
 	}
 	if err == nil {
 		var s *ksync.Syncer
-		if s, err = ksync.New(newConfig(j, owner, tables)); err == nil {
+		if s, err = ksync.New(newConfig(j, owner, source, tables)); err == nil {
 			err = s.Run(ctx)
 		}
 	}
@@ -79,13 +88,13 @@ func tellOnQuit() {
 }
 
 // inspected makes the publications of the job's tables as they are now.
-func inspected(ctx context.Context, owner *pgx.ConnConfig, j job) ([]catalog.Publication, error) {
-	conn, err := pgx.ConnectConfig(ctx, owner.Copy())
+func inspected(ctx context.Context, source *pgx.ConnConfig, j job) ([]catalog.Publication, error) {
+	conn, err := pgx.ConnectConfig(ctx, source.Copy())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return publications(ctx, conn, j.Reader, named(j.Shapes))
+	return publications(ctx, conn, source.User, named(j.Shapes))
 }
 
 // named are the shapes with the names, in their order.

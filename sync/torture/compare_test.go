@@ -20,14 +20,14 @@ import (
 // comparer compares the store with the oracle, and the release with the store.
 type comparer struct {
 	*bench
-	logged        func() string // what the children have logged
-	admin, reader *pgx.Conn
-	states        int // compared
-	last          standing
+	logged                func() string // what the children have logged
+	admin, source, reader *pgx.Conn
+	states                int // compared
+	last                  standing
 }
 
 func (c *comparer) close(ctx context.Context) {
-	for _, conn := range []*pgx.Conn{c.admin, c.reader} {
+	for _, conn := range []*pgx.Conn{c.admin, c.source, c.reader} {
 		if conn != nil {
 			_ = conn.Close(ctx)
 		}
@@ -113,8 +113,14 @@ func (c *comparer) compare(ctx context.Context, final bool) error {
 
 func (c *comparer) connect(ctx context.Context) (err error) {
 	if c.admin == nil || c.admin.IsClosed() {
-		if c.admin, err = connect(ctx, c.server.DSN(c.database)); err != nil {
+		if c.admin, err = connect(ctx, c.store.DSN(c.database)); err != nil {
 			c.admin = nil
+			return err
+		}
+	}
+	if c.source == nil || c.source.IsClosed() {
+		if c.source, err = connect(ctx, c.server.DSN(c.database)); err != nil {
+			c.source = nil
 			return err
 		}
 	}
@@ -129,7 +135,7 @@ func (c *comparer) connect(ctx context.Context) (err error) {
 
 // acknowledged is what the server has been told is stored; 0 without a slot.
 func (c *comparer) acknowledged(ctx context.Context) (lsn pglogrepl.LSN, err error) {
-	err = c.admin.QueryRow(ctx, "SELECT coalesce(max(confirmed_flush_lsn), '0/0')::text FROM pg_replication_slots WHERE slot_name = $1", c.slot()).Scan(&lsn)
+	err = c.source.QueryRow(ctx, "SELECT coalesce(max(confirmed_flush_lsn), '0/0')::text FROM pg_replication_slots WHERE slot_name = $1", c.slot()).Scan(&lsn)
 	return lsn, err
 }
 
@@ -204,7 +210,11 @@ func (c *comparer) lookAt(ctx context.Context, m *moment, final bool) (err error
 		return err
 	}
 	if final {
-		if m.source, err = textRows(ctx, c.admin, fmt.Sprintf("SELECT %s FROM %s", quoted(columns, ""), m.publication.Policy.Table.SQL())); err != nil {
+		source := c.admin // which has the snapshot
+		if c.isApart() {
+			source = c.source // to which nobody writes any more
+		}
+		if m.source, err = textRows(ctx, source, fmt.Sprintf("SELECT %s FROM %s", quoted(columns, ""), m.publication.Policy.Table.SQL())); err != nil {
 			return err
 		}
 	}

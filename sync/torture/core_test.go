@@ -32,15 +32,18 @@ var (
 )
 
 // newConfig is what a child runs.
-func newConfig(j job, owner *pgx.ConnConfig, tables []catalog.Publication) ksync.Config {
+func newConfig(j job, owner, source *pgx.ConnConfig, tables []catalog.Publication) ksync.Config {
 	last := ksync.State(-1)
 	var now func() time.Time
 	if j.Jumps {
 		now = jumping(j.Seed)
 	}
+	if source == owner {
+		source = nil
+	}
 	return ksync.Config{
 		Now:   now,
-		Owner: owner, Reader: j.Reader, Publication: j.Publication, Slot: j.Slot, Seed: j.Seed,
+		Owner: owner, Source: source, Reader: j.Reader, Publication: j.Publication, Slot: j.Slot, Seed: j.Seed,
 		Tables: tables, Failpoint: failpoint(j),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Changed: func(s ksync.Status) {

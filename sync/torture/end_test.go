@@ -124,6 +124,9 @@ func (r *run) end(failed bool) error {
 			err = errors.Join(err, p.terminate())
 		}
 		r.relays[i].close()
+		if r.isApart() {
+			r.stores[i].close()
+		}
 	}
 	return err
 }

@@ -80,18 +80,21 @@ func killAtFailpoint(ctx context.Context, r *run, rng *rand.Rand) error {
 	return r.launch(i, "", 0)
 }
 
-func restartServer(ctx context.Context, r *run, _ *rand.Rand) error { return r.server.Restart(ctx) }
+func restartServer(ctx context.Context, r *run, rng *rand.Rand) error {
+	return r.oneServer(rng).Restart(ctx)
+}
 
-func crashServer(ctx context.Context, r *run, _ *rand.Rand) error {
-	if err := r.server.Kill(); err != nil {
+func crashServer(ctx context.Context, r *run, rng *rand.Rand) error {
+	server := r.oneServer(rng)
+	if err := server.Kill(); err != nil {
 		return err
 	}
-	return r.server.Restart(ctx)
+	return server.Restart(ctx)
 }
 
 func cut(ctx context.Context, r *run, rng *rand.Rand) error {
 	for range 1 + rng.IntN(4) {
-		for _, relay := range r.relays {
+		for _, relay := range r.network(rng) {
 			relay.cut()
 		}
 		pause(ctx, time.Duration(rng.IntN(200))*time.Millisecond)
@@ -100,7 +103,7 @@ func cut(ctx context.Context, r *run, rng *rand.Rand) error {
 }
 
 func slowNetwork(ctx context.Context, r *run, rng *rand.Rand) error {
-	for _, relay := range r.relays {
+	for _, relay := range r.network(rng) {
 		relay.slow(time.Duration(2+rng.IntN(20)) * time.Millisecond)
 		defer relay.slow(0)
 	}
@@ -143,7 +146,7 @@ func sleepLong(ctx context.Context, r *run, rng *rand.Rand) error {
 }
 
 // halfOpen leaves the connections of the one that applies open and dead.
-func halfOpen(ctx context.Context, r *run, _ *rand.Rand) error {
+func halfOpen(ctx context.Context, r *run, rng *rand.Rand) error {
 	i, err := r.applier(ctx)
 	if err != nil {
 		return err
@@ -152,7 +155,7 @@ func halfOpen(ctx context.Context, r *run, _ *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	r.relays[i].swallow()
+	r.network(rng)[i].swallow()
 	if err := r.makeChange(ctx); err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func halfOpen(ctx context.Context, r *run, _ *rand.Rand) error {
 func terminateSessions(ctx context.Context, r *run, rng *rand.Rand) error {
 	which := []string{"true", "backend_type = 'walsender'", "backend_type <> 'walsender'"}[rng.IntN(3)]
 	for range 1 + rng.IntN(2) {
-		err := r.maintain(ctx, fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '%s' AND %s", r.owner(), which))
+		err := r.maintain(ctx, fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename IN ('%s', '%s') AND %s", r.owner(), r.sourceRole(), which))
 		if err != nil {
 			return err
 		}
@@ -181,7 +184,7 @@ func terminateSessions(ctx context.Context, r *run, rng *rand.Rand) error {
 
 // raiseEpoch does what another process would that takes over.
 func raiseEpoch(ctx context.Context, r *run, _ *rand.Rand) error {
-	return r.execute(ctx, "UPDATE kproxy_store.position SET epoch = epoch + 1")
+	return executeOn(ctx, r.store.DSN(r.database), "UPDATE kproxy_store.position SET epoch = epoch + 1")
 }
 
 // failOver kills the one that applies; another one must take over in seconds.
@@ -257,7 +260,12 @@ func dropSlot(ctx context.Context, r *run, _ *rand.Rand) error {
 	return whileDown(ctx, r, "SELECT pg_drop_replication_slot('%s')")
 }
 
+// advanceSlot skips changes. A store on another server would look like a restored backup, in which
+// guarded tables wait for the operator: there the slot is dropped.
 func advanceSlot(ctx context.Context, r *run, rng *rand.Rand) error {
+	if r.isApart() {
+		return dropSlot(ctx, r, rng)
+	}
 	pause(ctx, time.Duration(rng.IntN(200))*time.Millisecond)
 	return whileDown(ctx, r, "SELECT pg_replication_slot_advance('%s', pg_current_wal_lsn())")
 }

@@ -22,6 +22,7 @@ type plan struct {
 	first        string // the failpoint at which the first start ends; empty for none
 	pass         int    // the how manieth time that is passed
 	jumps        bool   // the children's wall clocks jump
+	apart        bool   // store and release are on another server than the source
 	faults       []fault
 
 	// tampered is set while the slot is not what kproxy made it.
@@ -55,6 +56,7 @@ func newPlan(seed uint64, version pgserver.Version) *plan {
 	if seed%slowEvery == 0 {
 		p.faults = append(p.faults[:1], drawFault(rng, p.children, true))
 	}
+	p.apart = rng.IntN(2) == 0
 	return p
 }
 
@@ -76,6 +78,9 @@ func (p *plan) String() string {
 	}
 	if p.jumps {
 		faults = append(faults, "clock jumps")
+	}
+	if p.apart {
+		faults = append(faults, "two servers")
 	}
 	return fmt.Sprintf("%d children, %d writers of %d transactions, tables %s of %d rows; %s",
 		p.children, p.writers, p.transactions, strings.Join(tables, ", "), p.rows, strings.Join(faults, ", "))

@@ -24,7 +24,8 @@ const runLimit = 3 * time.Minute
 // run is one run of a plan.
 type run struct {
 	*bench
-	relays   []*relay // one for each child
+	relays   []*relay // one for each child, to the source's server
+	stores   []*relay // likewise, to that of the store; relays where that is the same
 	comparer *comparer
 
 	mu       sync.Mutex
@@ -54,7 +55,7 @@ type outcome struct {
 }
 
 // torture makes one run.
-func torture(ctx context.Context, server *pgserver.Server, seed uint64) outcome {
+func torture(ctx context.Context, server, other *pgserver.Server, seed uint64) outcome {
 	start := time.Now()
 	r := &run{}
 	o := outcome{plan: newPlan(seed, server.Version())}
@@ -62,7 +63,11 @@ func torture(ctx context.Context, server *pgserver.Server, seed uint64) outcome 
 	defer cancel()
 	ctx, r.fail = context.WithCancelCause(ctx)
 	defer r.fail(nil)
-	if r.bench, o.err = newBench(ctx, server, o.plan); o.err != nil {
+	store := server
+	if o.plan.apart {
+		store = other
+	}
+	if r.bench, o.err = newBench(ctx, server, store, o.plan); o.err != nil {
 		return o
 	}
 	o.err = r.whole(ctx)
@@ -85,12 +90,11 @@ func torture(ctx context.Context, server *pgserver.Server, seed uint64) outcome 
 // whole goes through the run. Errors of what works beside it end ctx.
 func (r *run) whole(ctx context.Context) error {
 	p := r.plan
-	for range p.children {
-		relay, err := newRelay(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(r.server.Port())))
-		if err != nil {
-			return err
-		}
-		r.relays, r.children = append(r.relays, relay), append(r.children, nil)
+	if err := r.openRelays(ctx); err != nil {
+		return err
+	}
+	if p.apart {
+		r.note("two servers")
 	}
 	if p.jumps {
 		r.note("clock jumps")
@@ -130,6 +134,43 @@ func (r *run) whole(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return r.finish(ctx, compare)
+}
+
+// openRelays opens the relays for all children.
+func (r *run) openRelays(ctx context.Context) error {
+	open := func(to *pgserver.Server) (*relay, error) {
+		return newRelay(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(to.Port())))
+	}
+	for range r.plan.children {
+		source, err := open(r.server)
+		if err != nil {
+			return err
+		}
+		store := source
+		if r.isApart() {
+			if store, err = open(r.store); err != nil {
+				return err
+			}
+		}
+		r.relays, r.stores, r.children = append(r.relays, source), append(r.stores, store), append(r.children, nil)
+	}
+	return nil
+}
+
+// network is one of the two networks between children and servers.
+func (r *run) network(rng *rand.Rand) []*relay {
+	if r.isApart() && rng.IntN(2) == 0 {
+		return r.stores
+	}
+	return r.relays
+}
+
+// oneServer is one of the two servers.
+func (r *run) oneServer(rng *rand.Rand) *pgserver.Server {
+	if r.isApart() && rng.IntN(2) == 0 {
+		return r.store
+	}
+	return r.server
 }
 
 // work runs something beside; an error ends the run.
@@ -224,8 +265,12 @@ func (r *run) launch(i int, failpoint string, pass int) error {
 	for _, s := range r.plan.shapes {
 		names = append(names, s.name)
 	}
+	source := ""
+	if r.isApart() {
+		source = r.login(r.sourceRole(), r.relays[i].port())
+	}
 	p, err := start(job{
-		DSN: r.login(r.owner(), r.relays[i].port()), Reader: r.reader(), Publication: publication, Slot: r.slot(), Seed: r.plan.seed,
+		DSN: r.login(r.owner(), r.stores[i].port()), Source: source, Reader: r.reader(), Publication: publication, Slot: r.slot(), Seed: r.plan.seed,
 		Shapes: names, Failpoint: failpoint, Pass: pass, Jumps: r.plan.jumps,
 	})
 	if err != nil {
@@ -289,9 +334,13 @@ func (r *run) watch(ctx context.Context, stop <-chan struct{}) error {
 	}
 }
 
-// execute runs a statement in the database.
+// execute runs a statement in the source's database.
 func (r *run) execute(ctx context.Context, sql string) error {
-	conn, err := connect(ctx, r.server.DSN(r.database))
+	return executeOn(ctx, r.server.DSN(r.database), sql)
+}
+
+func executeOn(ctx context.Context, dsn, sql string) error {
+	conn, err := connect(ctx, dsn)
 	if err != nil {
 		return err
 	}
@@ -302,7 +351,7 @@ func (r *run) execute(ctx context.Context, sql string) error {
 
 // positionNow is the position of the store.
 func (r *run) positionNow(ctx context.Context) (lsn pglogrepl.LSN, err error) {
-	conn, err := connect(ctx, r.server.DSN(r.database))
+	conn, err := connect(ctx, r.store.DSN(r.database))
 	if err != nil {
 		return 0, err
 	}

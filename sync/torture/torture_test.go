@@ -69,26 +69,32 @@ func TestTorture(t *testing.T) {
 
 // work makes runs on a server of its own.
 func work(t *testing.T, todo <-chan uint64, outcomes chan<- outcome) {
-	server, err := pgserver.Start(t.Context(), pgserver.Options{Settings: serverSettings})
-	if err != nil {
-		t.Errorf("starting a server: %v", err)
-		if errors.Is(err, pgserver.ErrNotFound) {
-			t.Error("run `make postgres`")
+	var servers [2]*pgserver.Server // the second one has stores that are apart from their sources
+	for i := range servers {
+		server, err := pgserver.Start(t.Context(), pgserver.Options{Settings: serverSettings})
+		if err != nil {
+			t.Errorf("starting a server: %v", err)
+			if errors.Is(err, pgserver.ErrNotFound) {
+				t.Error("run `make postgres`")
+			}
+			for range todo { // nobody else may be there to take them
+			}
+			return
 		}
-		for range todo { // nobody else may be there to take them
-		}
-		return
+		defer func() {
+			if err := server.Stop(); err != nil {
+				t.Errorf("stopping a server: %v", err)
+			}
+		}()
+		servers[i] = server
 	}
-	defer func() {
-		if err := server.Stop(); err != nil {
-			t.Errorf("stopping a server: %v", err)
-		}
-	}()
 	for seed := range todo {
-		outcomes <- torture(context.WithoutCancel(t.Context()), server, seed)
-		if server.PID() == 0 { // a run ended between a crash and the restart
-			if err := server.Restart(t.Context()); err != nil {
-				t.Errorf("restarting a server: %v", err)
+		outcomes <- torture(context.WithoutCancel(t.Context()), servers[0], servers[1], seed)
+		for _, server := range servers {
+			if server.PID() == 0 { // a run ended between a crash and the restart
+				if err := server.Restart(t.Context()); err != nil {
+					t.Errorf("restarting a server: %v", err)
+				}
 			}
 		}
 	}
