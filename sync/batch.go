@@ -114,7 +114,7 @@ func (w *writer) write(ctx context.Context, b *batch) error {
 		return err
 	}
 	for _, p := range b.checks {
-		if err := p.run(ctx, w.store.lookingFrom(tx)); err != nil {
+		if err := p.run(ctx, w.store.lookingFrom(tx), w.store.publication); err != nil {
 			return err
 		}
 	}

@@ -124,6 +124,7 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 type definitionCheck struct {
 	table  *table
 	bound  accept.Table
+	sent   sentList
 	detail accept.Detail
 	after  []uint32 // transactions that may have altered it
 }
@@ -131,13 +132,16 @@ type definitionCheck struct {
 // run reads the table later than all changes that are to be published. The error is a
 // *TableError if it is not what was accepted, or if a column was dropped whose place in the
 // description decided how rows of the stream were read.
-func (p definitionCheck) run(ctx context.Context, on querier) error {
+func (p definitionCheck) run(ctx context.Context, on querier, publication string) error {
 	now, err := p.table.layout.source().examine(ctx, on, p.detail, p.after...)
 	if err == nil {
 		err = p.table.layout.source().judge(now, p.bound)
 	}
 	if err == nil && !p.bound.Holds(now.Table) {
 		err = errDifferent(p.table.layout.name(), "a column was dropped")
+	}
+	if err == nil {
+		err = p.sent.stays(ctx, on, p.table, publication)
 	}
 	if halt := (*TableError)(nil); err != nil && !errors.As(err, &halt) {
 		return fmt.Errorf("looking at the columns of %s: %w", p.table.layout.name(), err)

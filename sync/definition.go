@@ -27,6 +27,7 @@ type definition struct {
 	by     []int64  // the transactions that gave them these; not part of the digest
 	labels []string // of the enumerations of quasi-identifying columns
 	rest   string   // digest of all else
+	sent   sentList // the columns that the publication sends, part of rest
 	// bound is what was accepted of its columns, with the partitions that it has; not part of
 	// the digest.
 	bound accept.Table

@@ -44,8 +44,13 @@ SELECT n.nspname::text, c.relname::text,
 	-- Whether all is published, and whole.
 	coalesce((SELECT p.pubinsert AND p.pubupdate AND p.pubdelete AND p.pubtruncate AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_rel r
 			WHERE r.prpubid = p.oid AND r.prrelid IN (SELECT oid FROM tree)
-			AND coalesce(pg_catalog.to_jsonb(r) ->> 'prqual', pg_catalog.to_jsonb(r) ->> 'prattrs') IS NOT NULL)
+			AND (pg_catalog.to_jsonb(r) ->> 'prqual' IS NOT NULL OR r.prrelid <> $1 AND pg_catalog.to_jsonb(r) ->> 'prattrs' IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_attribute a
+				WHERE a.attrelid = r.prrelid AND a.attname::text = ANY ($2::text[]) AND NOT a.attisdropped
+				AND NOT a.attnum::text = ANY (pg_catalog.string_to_array(pg_catalog.translate(pg_catalog.to_jsonb(r) ->> 'prattrs', '[],', ''), ' ')))))
 		FROM pg_catalog.pg_publication p WHERE p.pubname = $3), false),
+	coalesce((SELECT pg_catalog.concat_ws(' ', r.oid, r.xmin, pg_catalog.translate(pg_catalog.to_jsonb(r) ->> 'prattrs', '[],', '')) FROM pg_catalog.pg_publication_rel r
+		JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+		WHERE p.pubname = $3 AND r.prrelid = $1 AND pg_catalog.to_jsonb(r) ->> 'prattrs' IS NOT NULL), ''),
 	NOT EXISTS (SELECT FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid JOIN pg_catalog.pg_namespace s ON s.oid = l.relnamespace
 		WHERE l.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_tables p WHERE p.pubname = $3
 			AND (p.schemaname, p.tablename) IN ((s.nspname, l.relname), (n.nspname, c.relname)))),

@@ -94,7 +94,7 @@ func (j *joiner) recordJoin(ctx context.Context, n *preparedTable, consumed pglo
 		return err
 	}
 	// The table was locked until now; its types were not.
-	if err := (definitionCheck{table: t, bound: t.definition.bound}).run(ctx, j.session.store.lookingFrom(tx)); err != nil {
+	if err := (definitionCheck{table: t, bound: t.definition.bound, sent: t.definition.sent}).run(ctx, j.session.store.lookingFrom(tx), j.session.store.publication); err != nil {
 		return err
 	}
 	if err := accept.Save(ctx, tx, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {

@@ -110,7 +110,7 @@ func (r *relation) described() bool {
 	if r.leaf {
 		leaf = r.message.RelationID
 	}
-	return r.table.definition.bound.Describes(leaf, sent)
+	return r.table.definition.sent.of(r.table.definition.bound).Describes(leaf, sent)
 }
 
 // attached finds the table of a partition that was attached after the definition of the table
@@ -120,7 +120,7 @@ func (r *relations) attached(ctx context.Context, leaf catalog.OID) (*table, err
 		return nil, err
 	}
 	var root uint32
-	err := r.session.store.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
+	err := r.session.store.source.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
 	}

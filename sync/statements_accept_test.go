@@ -103,7 +103,7 @@ func TestStatementsOfBinding(t *testing.T) {
 	same := l.altered(func(*accept.Table) {})
 	prove := func(ctx context.Context, s *session, of *table) (any, error) {
 		err := within(ctx, s, func(tx pgx.Tx) error {
-			return definitionCheck{table: of, bound: of.definition.bound, detail: accept.Whole, after: []uint32{7, 8}}.run(ctx, tx)
+			return definitionCheck{table: of, bound: of.definition.bound, detail: accept.Whole, after: []uint32{7, 8}}.run(ctx, tx, "kproxy")
 		})
 		return told(err), err
 	}

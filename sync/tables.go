@@ -57,7 +57,7 @@ func (t tables) definitionChecks() []definitionCheck {
 		if !of.pending.dirty && of.release.showAt == 0 {
 			continue
 		}
-		check := definitionCheck{table: of, bound: of.definition.bound, detail: accept.WithoutLeaves, after: of.describedBy}
+		check := definitionCheck{table: of, bound: of.definition.bound, sent: of.definition.sent, detail: accept.WithoutLeaves, after: of.describedBy}
 		if len(of.describedBy) > 0 {
 			check.detail = accept.Whole
 		}

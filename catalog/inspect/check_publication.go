@@ -24,6 +24,9 @@ type publishedTable struct {
 	Schema   string
 	Relation string
 	Filtered bool
+	// Listed says that only Columns are sent.
+	Listed  bool
+	Columns []string
 }
 
 func (t publishedTable) name() catalog.Name {
@@ -162,6 +165,17 @@ func (j *publicationJudge) judgeGenerated(r catalog.Relation) {
 	}
 }
 
+// missing are the columns that publishing needs of a table and the publication's list leaves out.
+func (j *publicationJudge) missing(t publishedTable) []string {
+	r, whole := j.c.byName[t.name()]
+	i := slices.IndexFunc(j.c.in.Policy.Tables, func(p catalog.TablePolicy) bool { return p.Table == t.name() })
+	if !whole || i < 0 {
+		return []string{"what its partition needs"}
+	}
+	needed := slices.Concat(r.Key, j.c.in.Policy.NeededColumns(j.c.in.Policy.Tables[i]))
+	return slices.DeleteFunc(needed, func(column string) bool { return slices.Contains(t.Columns, column) })
+}
+
 // judgeRest looks at what the publication holds besides, and at parts of
 // protected tables that it names.
 func (j *publicationJudge) judgeRest(protected map[uint32]bool) {
@@ -177,7 +191,9 @@ func (j *publicationJudge) judgeRest(protected map[uint32]bool) {
 	for _, t := range j.tables {
 		switch {
 		case protected[t.OID] && t.Filtered:
-			j.found(Error, t.name(), "has a row filter or a column list for the table", j.set)
+			j.found(Error, t.name(), "has a row filter for the table", j.set)
+		case protected[t.OID] && t.Listed && len(j.missing(t)) > 0:
+			j.found(Error, t.name(), "has a column list for the table without "+strings.Join(j.missing(t), ", "), j.set)
 		case protected[t.OID]:
 		case catalog.IsOwn(t.Schema):
 			j.found(Error, t.name(), "holds a table of schema "+t.Schema+own, j.set)

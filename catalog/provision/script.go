@@ -61,10 +61,19 @@ type scriptData struct {
 	WeightColumn               string
 	Protected, Readable        []catalog.Name
 	Functions                  []catalog.Name
-	ProtectedSchemas           []string
+	// Sent are the protected tables with the columns that the policy needs of each.
+	Sent             []sentTable
+	ProtectedSchemas []string
 	// OwnSchemas are all of kproxy's; ReaderSchemas those the reader may look into.
 	OwnSchemas, ReaderSchemas []string
 	StandIns                  []standIn
+}
+
+// sentTable is a protected table and what of it the stream has to carry, but for what tells its rows
+// apart.
+type sentTable struct {
+	Table   catalog.Name
+	Columns []string
 }
 
 // standIn is a catalog.StandIn in the form the DO block reads.
@@ -109,6 +118,9 @@ func newScriptData(in Input) (scriptData, error) {
 		Protected: protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,
+	}
+	for _, t := range in.Policy.Tables {
+		data.Sent = append(data.Sent, sentTable{t.Table, in.Policy.NeededColumns(t)})
 	}
 	data.Source, data.Release = in.Side != ReleaseSide, in.Side != SourceSide
 	if !data.Source {

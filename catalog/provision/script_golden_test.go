@@ -10,14 +10,14 @@ import (
 	"github.com/kproxy/kproxy/catalog/provision"
 )
 
-// TestScriptIsGolden holds the script against a file, and what temporary tables change
-// in it against another.
+// TestScriptIsGolden holds the script against a file, what temporary tables change
+// in it against another, and the script of a source in a database of its own against a third.
 func TestScriptIsGolden(t *testing.T) {
 	t.Parallel()
-	plain, temporary := input("", "", ""), input("", "", "")
-	temporary.TemporaryTables = true
+	plain, temporary, source := input("", "", ""), input("", "", ""), input("", "", "")
+	temporary.TemporaryTables, source.Side = true, provision.SourceSide
 	script, other := mustScript(t, plain), mustScript(t, temporary)
-	for golden, script := range map[string]string{"setup.sql": script, "setup_temporary.diff": changedLines(t, script, other)} {
+	for golden, script := range map[string]string{"setup.sql": script, "setup_temporary.diff": changedLines(t, script, other), "setup_source.sql": mustScript(t, source)} {
 		golden = filepath.Join("testdata", golden)
 		if *update {
 			if err := os.WriteFile(golden, []byte(script), 0o644); err != nil {

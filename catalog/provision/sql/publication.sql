@@ -37,6 +37,7 @@ $kproxy$;
 -- own names: else TRUNCATE of one would be left out, and nobody could tell in which
 -- of them a row lies, so that DETACH and DROP could not be followed. (ONLY leaves
 -- out tables that inherit; partitions come along all the same.)
+{{if .Release -}}
 DO $kproxy$
 BEGIN
   IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}) THEN
@@ -56,3 +57,40 @@ BEGIN
   END IF;
 END
 $kproxy$;
+{{- else -}}
+-- From PostgreSQL 15 on, only the columns that the policy needs leave this database, and those that
+-- tell rows apart. PostgreSQL allows no list for partitioned tables, nor where whole rows identify.
+DO $kproxy$
+DECLARE
+  tables text;
+BEGIN
+  SELECT pg_catalog.string_agg(pg_catalog.format('ONLY %I.%I', n.nspname, c.relname) || coalesce(sent.columns, ''), ', ' ORDER BY n.nspname, c.relname)
+    INTO tables
+    FROM (VALUES
+{{- range $i, $t := .Sent}}{{if $i}},{{end}}
+      ({{literal $t.Table.SQL}}::pg_catalog.regclass, ARRAY[{{range $j, $c := $t.Columns}}{{if $j}}, {{end}}{{literal $c}}{{end}}]::text[]){{end}}
+    ) AS p(protected, needed)
+    JOIN pg_catalog.pg_class c ON c.oid = p.protected
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    CROSS JOIN LATERAL (
+      SELECT ' (' || pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum) || ')' AS columns
+      FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+        AND c.relkind = 'r' AND c.relreplident IN ('d', 'i') AND pg_catalog.current_setting('server_version_num')::integer >= 150000
+        AND (a.attname::text = ANY (p.needed) OR EXISTS (
+          SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND a.attnum = ANY (i.indkey::smallint[])
+            AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END))) AS sent;
+  IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}) THEN
+    EXECUTE 'ALTER PUBLICATION {{identifier .Publication}} SET TABLE ' || tables;
+    -- A publication that changes has kproxy compare its tables with their sources.
+    IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}
+      AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
+      ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+    END IF;
+  ELSE
+    EXECUTE 'CREATE PUBLICATION {{identifier .Publication}} FOR TABLE ' || tables
+      || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
+  END IF;
+END
+$kproxy$;
+{{- end}}

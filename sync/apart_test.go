@@ -1,0 +1,80 @@
+package sync
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+)
+
+// TestWhatLeavesTheSource reads what the source's server sends where the store is in another
+// database: the columns of people that the policy does not name, or names as identifying, are not in
+// it. The other table is identified by whole rows, of which PostgreSQL sends all.
+func TestWhatLeavesTheSource(t *testing.T) {
+	t.Parallel()
+	b := newApartBench(t, pgtest.Shared(t), pgtest.Shared(t), sourceTables, testPolicy())
+	var version int
+	if err := b.source.QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	b.fill(50)
+	s, stop := b.run()
+	b.exec("SELECT pg_create_logical_replication_slot('peek_' || current_database(), 'pgoutput')")
+	r := rand.New(rand.NewPCG(1, 0))
+	for range 200 {
+		b.change(r, 300)
+	}
+	b.exec("UPDATE people SET name = 'canary', age = 33")
+	b.caughtUp(s)
+	b.checkStore(s)
+	rows, err := b.source.Query(t.Context(), `SELECT data FROM pg_logical_slot_peek_binary_changes('peek_' || current_database(), NULL, NULL,
+		'proto_version', '1', 'publication_names', 'kproxy')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := bytes.Join(messages, nil)
+	if !bytes.Contains(all, []byte("asthma")) {
+		t.Error("nothing of the changes was sent")
+	}
+	if listed := version >= 150000; bytes.Contains(all, []byte("canary")) == listed {
+		t.Errorf("lists of columns are possible: %t, and names were sent: %t", listed, !listed)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.exec("SELECT pg_drop_replication_slot('peek_' || current_database())")
+}
+
+// TestAnotherListOfColumns changes what the publication sends of a table, to a list with the same
+// columns and one more, to all columns, and to one that leaves a needed column out.
+func TestAnotherListOfColumns(t *testing.T) {
+	t.Parallel()
+	b := newApartBench(t, pgtest.Shared(t), pgtest.Shared(t), sourceTables, testPolicy())
+	if b.source.PgConn().ParameterStatus("server_version") < "15" {
+		t.Skip("lists of columns came with PostgreSQL 15")
+	}
+	b.fill(50)
+	s, _ := b.run()
+	people := catalog.Name{Schema: "public", Relation: "people"}
+	needed := "id, age, weight, born, seen, zip, job, mood, ward, tags, note, illness"
+	for _, list := range []string{" (" + needed + ", name)", "", " (" + needed + ")"} {
+		b.exec(`BEGIN; UPDATE people SET age = age + 1; ALTER PUBLICATION kproxy SET TABLE ONLY people` + list + `, ONLY "Odd ""Names"; UPDATE people SET age = age + 1; COMMIT`, pgx.QueryExecModeSimpleProtocol)
+		b.exec("UPDATE people SET job = 'clerk' WHERE id < 20")
+		await(t, "the table goes on", func() bool { return slices.Contains([]State{Streaming}, s.Status().State) && !s.Status().Tables[people].Preparing })
+		b.caughtUp(s)
+		await(t, "the table goes on", func() bool { return !s.Status().Tables[people].Preparing })
+		b.caughtUp(s)
+		b.checkStore(s)
+	}
+	b.exec(`ALTER PUBLICATION kproxy SET TABLE ONLY people (id, age), ONLY "Odd ""Names"`)
+	await(t, "the table is halted", func() bool { return s.Status().Tables[people].State == Halted })
+}
