@@ -67,9 +67,11 @@ func TestAnotherListOfColumns(t *testing.T) {
 	people := catalog.Name{Schema: "public", Relation: "people"}
 	needed := "id, age, weight, born, seen, zip, job, mood, ward, tags, note, illness"
 	for _, list := range []string{" (" + needed + ", name)", "", " (" + needed + ")"} {
-		b.exec(`BEGIN; UPDATE people SET age = age + 1; ALTER PUBLICATION kproxy SET TABLE ONLY people` + list + `, ONLY "Odd ""Names"; UPDATE people SET age = age + 1; COMMIT`, pgx.QueryExecModeSimpleProtocol)
+		b.exec(`BEGIN; UPDATE people SET age = age + 1; ALTER PUBLICATION kproxy SET TABLE ONLY people`+list+`, ONLY "Odd ""Names"; UPDATE people SET age = age + 1; COMMIT`, pgx.QueryExecModeSimpleProtocol)
 		b.exec("UPDATE people SET job = 'clerk' WHERE id < 20")
-		await(t, "the table goes on", func() bool { return slices.Contains([]State{Streaming}, s.Status().State) && !s.Status().Tables[people].Preparing })
+		await(t, "the table goes on", func() bool {
+			return slices.Contains([]State{Streaming}, s.Status().State) && !s.Status().Tables[people].Preparing
+		})
 		b.caughtUp(s)
 		await(t, "the table goes on", func() bool { return !s.Status().Tables[people].Preparing })
 		b.caughtUp(s)

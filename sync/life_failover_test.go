@@ -102,7 +102,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 	b.afterLoss(l, generation)
 }
 
-// TestFailoverSlot keeps the slot across a promotion (PostgreSQL 17 and later): the
+// TestFailoverSlot keeps the slot that kproxy has made across a promotion (PostgreSQL 17 and later): the
 // stream goes on, and the guarded table waits for a word all the same, since readers may
 // have seen what the standby never got.
 func TestFailoverSlot(t *testing.T) {
@@ -116,7 +116,6 @@ func TestFailoverSlot(t *testing.T) {
 	}
 	primary := ownServer(t, pgserver.Options{})
 	b := newWard(t, primary)
-	b.exec("SELECT pg_create_logical_replication_slot($1, 'pgoutput', failover => true)", b.config.Slot)
 	r := b.relayed(primary)
 	l := b.start()
 	l.inStep()

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // outputPlugin decodes the WAL; it is part of PostgreSQL.
@@ -72,13 +75,24 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 	}
 	wait, cancel := s.syncer.awaitWriters(ctx, s.replication.PID(), func(b *BlockedError) { s.syncer.setState(Reconnecting, b.Error(), b.End) })
 	defer cancel()
-	_, err := pglogrepl.CreateReplicationSlot(wait, s.replication, s.store.slot, outputPlugin,
-		pglogrepl.CreateReplicationSlotOptions{SnapshotAction: "NOEXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
+	options := "NOEXPORT_SNAPSHOT"
+	if keepsSlots(s.replication) {
+		options = "(SNAPSHOT 'nothing', FAILOVER)"
+	}
+	_, err := pglogrepl.ParseCreateReplicationSlot(s.replication.Exec(wait, fmt.Sprintf("CREATE_REPLICATION_SLOT %s LOGICAL %s %s", s.store.slot, outputPlugin, options)))
 	if err != nil {
 		return slot, fmt.Errorf("creating replication slot %q: %w", s.store.slot, blockedBy(wait, err))
 	}
 	s.syncer.config.Failpoint(FailSlotCreated)
 	return s.store.slotState(ctx)
+}
+
+// keepsSlots reports whether standbys of the server can keep copies of its slots (PostgreSQL 17): those
+// that are set to do it (sync_replication_slots) keep the ones that are made for failover.
+func keepsSlots(conn *pgconn.PgConn) bool {
+	major, _, _ := strings.Cut(conn.ParameterStatus("server_version"), ".")
+	number, err := strconv.Atoi(major)
+	return err == nil && number >= 17
 }
 
 // dropSlot removes a slot that cannot go on. A walsender that is still dying is

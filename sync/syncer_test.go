@@ -29,7 +29,7 @@ type bench struct {
 	t      *testing.T
 	dsn    string
 	source *pgx.Conn // superuser
-	store  *pgx.Conn // likewise, in the database of the store; source where that is the same
+	apart  *pgx.Conn // likewise, in the database of the store; nil where that is the source's
 	config Config
 }
 
@@ -93,12 +93,20 @@ func newBenchOf(t *testing.T, server *pgserver.Server, setup string, policy cata
 func newApartBench(t *testing.T, server, other *pgserver.Server, setup string, policy catalog.Policy) *bench {
 	t.Helper()
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
-	b.source, b.store = b.connect(), connectTo(t, pgtest.Database(t, other))
+	b.source, b.apart = b.connect(), connectTo(t, pgtest.Database(t, other))
 	b.exec(setup)
-	if _, err := b.store.Exec(t.Context(), userTypes); err != nil {
+	if _, err := b.store().Exec(t.Context(), userTypes); err != nil {
 		t.Fatal(err)
 	}
 	return b.provide(server, policy)
+}
+
+// store is a superuser's connection to the database of the store.
+func (b *bench) store() *pgx.Conn {
+	if b.apart != nil {
+		return b.apart
+	}
+	return b.source
 }
 
 func connectTo(t *testing.T, dsn string) *pgx.Conn {
@@ -115,9 +123,6 @@ func connectTo(t *testing.T, dsn string) *pgx.Conn {
 func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 	t, ctx := b.t, b.t.Context()
 	t.Helper()
-	if b.store == nil {
-		b.store = b.source
-	}
 	var database string
 	if err := b.source.QueryRow(ctx, "SELECT current_database()").Scan(&database); err != nil {
 		t.Fatal(err)
@@ -128,7 +133,7 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 		Owner: provision.Login{Name: owner, Password: "owner"}, Reader: provision.Login{Name: reader, Password: "reader"},
 	}
 	var sourceConfig *pgx.ConnConfig
-	if b.store != b.source {
+	if b.apart != nil {
 		input.Side = provision.ReleaseSide
 		source := input
 		source.Side, source.Owner.Name = provision.SourceSide, "source_"+database
@@ -138,10 +143,10 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 		sourceConfig = b.source.Config().Copy()
 		sourceConfig.User, sourceConfig.Password = source.Owner.Name, "owner"
 	}
-	if err := provision.Apply(ctx, b.store, input); err != nil {
+	if err := provision.Apply(ctx, b.store(), input); err != nil {
 		t.Fatal(err)
 	}
-	ownerConfig := b.store.Config().Copy()
+	ownerConfig := b.store().Config().Copy()
 	ownerConfig.User, ownerConfig.Password = owner, "owner"
 	b.config = Config{
 		Owner: ownerConfig, Source: sourceConfig, Reader: reader, Publication: "kproxy", Slot: "slot_" + database, Seed: 1,
@@ -296,7 +301,7 @@ func (b *bench) checkStore(s *Syncer) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		err = b.store.QueryRow(ctx, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
+		err = b.store().QueryRow(ctx, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
 			table.layout.name().Schema, table.layout.name().Relation).Scan(&table.release.generation)
 		if err != nil {
 			b.t.Fatal(err)
@@ -313,7 +318,7 @@ func (b *bench) checkStore(s *Syncer) {
 			}
 			return counts
 		}
-		source, stored := rows(b.source, table.layout.name().SQL()), rows(b.store, table.recordsTable())
+		source, stored := rows(b.source, table.layout.name().SQL()), rows(b.store(), table.recordsTable())
 		for row, count := range source {
 			missing += max(0, count-stored[row])
 		}
@@ -334,7 +339,7 @@ func (b *bench) checkStore(s *Syncer) {
 // checkRelease has the verifier prove what is published.
 func (b *bench) checkRelease() {
 	b.t.Helper()
-	report, err := verify.Run(b.t.Context(), connectTo(b.t, b.store.Config().ConnString()), b.config.Tables)
+	report, err := verify.Run(b.t.Context(), connectTo(b.t, b.store().Config().ConnString()), b.config.Tables)
 	if err != nil {
 		b.t.Fatal(err)
 	}

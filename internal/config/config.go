@@ -34,7 +34,7 @@ type Config struct {
 	// Source has an empty Host where the protected tables are in the owner's database.
 	Source   Connection `json:",omitzero" yaml:"source" section:"optional" omit:"hosts" doc:"How the database of the protected tables is reached, where that is not the owner's below: the source and its log are read, and nothing is written there but heartbeats. Without the section the protected tables are in the owner's database."`
 	Upstream Upstream   `yaml:"upstream" need:"upstream: with an owner and a reader" doc:"How kproxy reaches the database, in roles that {kproxy setup} creates."`
-	Pool     Pool     `yaml:"pool" doc:"How long connections to the database are kept for the next session."`
+	Pool     Pool       `yaml:"pool" doc:"How long connections to the database are kept for the next session."`
 	// Publication and Slot are the names of kproxy's objects for logical replication.
 	Publication string      `yaml:"publication" as:"name" default:"kproxy" doc:"The name of kproxy's publication in the source database."`
 	Slot        string      `yaml:"slot" as:"slot" default:"kproxy" doc:"The name of kproxy's replication slot."`

@@ -7,7 +7,7 @@ type Replication struct {
 	// Recovery says what happens when the stream of changes has a gap: the slot is
 	// gone, or the server is another one than before.
 	Recovery  Recovery      `yaml:"recovery" choices:"resynchronize stop" default:"resynchronize" doc:"What happens when changes may be missing: compare each table with its source and apply the difference (resynchronize), or wait for the operator (stop)."`
-	Heartbeat time.Duration `yaml:"heartbeat" default:"10s" range:"1ms..1d" doc:"How often a sign of life is written into an idle stream, so that the server need not keep its log (PostgreSQL 14 and later)."`
+	Heartbeat time.Duration `yaml:"heartbeat" default:"10s" range:"0s..1d" doc:"How often a sign of life is written into an idle stream, so that the server need not keep its log (PostgreSQL 14 and later); 0s writes none."`
 	Alarm     Alarm         `yaml:"alarm" doc:"From where on the log warns."`
 }
 

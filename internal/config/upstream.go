@@ -76,7 +76,7 @@ func (c *Config) AtSource() Connection {
 func (c *Config) compareSource(d *decoder) {
 	owner := c.Upstream.Owner
 	if c.IsApart() && c.Source.Host == owner.Host && c.Source.Port == owner.Port && c.Source.Database == owner.Database {
-		d.wrong(d.at(&c.Source), "source and upstream.owner are the same database", "remove source, or write another host, port or database; 'docs/apart.md' says what goes where")
+		d.wrong(d.at(&c.Source), "source and upstream.owner are the same database", "remove source, or write another host, port or database; docs/apart.md says what goes where")
 	}
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
@@ -31,7 +32,7 @@ func (d *Daemon) prepare() error {
 		Owner: owner, Source: source, Reader: c.Upstream.Reader.User,
 		Publication: c.Publication, Slot: c.Slot,
 		Tables: d.served.publications, Seed: d.Seed,
-		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: c.Replication.Heartbeat,
+		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: cmp.Or(c.Replication.Heartbeat, never),
 		Progress: d.showProgress, Failpoint: d.Failpoint, Logger: d.Logger,
 		Changed: func(ksync.Status) {
 			select {
@@ -94,6 +95,9 @@ func (d *Daemon) proxyConfig(c *config.Config, look *login.Lookup) (proxy.Config
 		},
 	}, nil
 }
+
+// never is longer than any interval.
+const never = math.MaxInt64 * time.Nanosecond
 
 // preferences are the configuration's choices among servers.
 var preferences = map[config.Prefer]pool.Prefer{
