@@ -65,9 +65,6 @@ func newSite(t *testing.T, o siteOptions) *site {
 	}
 	s := &site{server: o.server, admin: pgtest.Database(t, o.server, o.create...), dir: scratch(t)}
 	s.release = s.admin
-	if o.apart == nil && os.Getenv(apartEnv) != "" {
-		o.apart = o.server
-	}
 	if o.apart != nil {
 		s.release = pgtest.Database(t, o.apart, o.create...)
 	}
@@ -85,10 +82,6 @@ func newSite(t *testing.T, o siteOptions) *site {
 	s.config = s.write(t, "kproxy.yaml", s.render(t, o))
 	return s
 }
-
-// apartEnv is the variable that has every site keep its release in a database of its own: not all
-// tests can be run like that, since some look at the store where the source is.
-const apartEnv = "KPROXY_TEST_APART"
 
 // render writes the configuration.
 func (s *site) render(t *testing.T, o siteOptions) string {

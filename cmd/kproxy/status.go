@@ -41,7 +41,9 @@ updates, status also shows
 
 PROOF is the last result of 'kproxy verify', or of the process's own verification. A proof
 of an earlier release says nothing about the present one. WITHHELD counts all records that
-are not published. The figures are for the operator: they would tell readers who came and
+are not published. Tables of more than about 100,000 records are not counted: the figures
+are those that processes that serve count now and then, and say how old they are; --count
+counts all tables. The figures are for the operator: they would tell readers who came and
 who left. Below are the certificates that the configuration names, by their ends.
 
 That readers are refused comes first, since when and why. A table that is being published
@@ -57,10 +59,11 @@ kproxy applies changes; a certificate has expired or does so soon; or auth_query
 		Args: noArguments,
 	}
 	asJSON := jsonFlag(c)
+	count := c.Flags().Bool("count", false, "count the records of large tables, however long it takes")
 	bounded := boundedConfig(c, 0, "wait at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return bounded(func(ctx context.Context, cfg *config.Config) error {
-			status, err := status.Read(ctx, cfg)
+			status, err := status.Read(ctx, cfg, *count)
 			if err != nil {
 				return withRefusal(ctx, cfg, err)
 			}

@@ -100,6 +100,10 @@ type Figures struct {
 	// Withheld counts the records that are not published: those that wait and those that
 	// have expired; in an immediate table all of them.
 	Withheld int64 `json:"withheld"`
+	// CountedAt is when they were counted, nil for just now. Uncounted says that they were not since the
+	// release was made.
+	CountedAt *time.Time `json:"counted_at,omitempty"`
+	Uncounted bool       `json:"uncounted,omitempty"`
 
 	// The rest is 0 or nil unless the table is guarded.
 

@@ -45,7 +45,7 @@ type Table struct {
 // policy is not in force.
 func Open(ctx context.Context, c *config.Config, tables []catalog.Name) (s *Snapshot, err error) {
 	s = &Snapshot{config: c}
-	if s.status, err = status.Read(ctx, c); err != nil {
+	if s.status, err = status.Read(ctx, c, false); err != nil {
 		return nil, err
 	}
 	if err := s.checkPolicy(); err != nil {

@@ -45,7 +45,7 @@ func (s Status) needs(c config.Replication) []state.Need {
 	}
 	needs = append(needs, s.workNeeds()...)
 	for _, t := range s.Tables {
-		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && t.Records > 0 || t.State == StateUnpublished && t.Problem != "" {
+		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && (t.Records > 0 || t.Uncounted) || t.State == StateUnpublished && t.Problem != "" {
 			need(fmt.Sprintf("table %s is %s: %s", t.Name, t.State, t.Problem), t.Fix)
 		}
 		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {

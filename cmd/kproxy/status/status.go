@@ -89,26 +89,42 @@ func (s Status) Refusal(name catalog.Name) (state.Need, bool) {
 	return state.Need{}, false
 }
 
-// Read connects as the owner, reads the private store, checks the database as processes that
-// serve do, and counts the rows of every table.
-func Read(ctx context.Context, c *config.Config) (Status, error) {
-	return read(ctx, c, nil, false)
+// Read connects as the owner, reads the private store, and checks the database as processes that
+// serve do. It counts the rows of tables up to countedRows, and takes the figures that are kept of
+// larger ones; with count, it counts all.
+func Read(ctx context.Context, c *config.Config, count bool) (Status, error) {
+	if count {
+		return read(ctx, c, nil, countAll)
+	}
+	return read(ctx, c, nil, countSmall)
 }
+
+// counting is which tables are counted.
+type counting int
+
+const (
+	countAll counting = iota
+	countSmall
+	countNone
+)
+
+// countedRows is how many records, as the server estimates, are counted when the state is asked for.
+const countedRows = 100_000
 
 // ReadFor is Read for a process that knows its own conditions. It counts no rows, and takes the figures that
 // are kept of each table.
 func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Condition) (Status, error) {
-	return read(ctx, c, own, true)
+	return read(ctx, c, own, countNone)
 }
 
-func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition, kept bool) (Status, error) {
+func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition, count counting) (Status, error) {
 	on, err := upstream.ConnectBoth(ctx, c)
 	if err != nil {
 		return Status{}, err
 	}
 	defer on.Close(context.WithoutCancel(ctx))
 	conn := on.Owner
-	s, err := readStored(ctx, on, c.Slot, c.Policy, c.Upstream.Reader.User, kept)
+	s, err := readStored(ctx, on, c.Slot, c.Policy, c.Upstream.Reader.User, count)
 	if err != nil {
 		return Status{}, err
 	}
@@ -130,14 +146,17 @@ func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition,
 	return s, nil
 }
 
-func readStored(ctx context.Context, on upstream.Databases, slot string, policy catalog.Policy, reader string, kept bool) (Status, error) {
+func readStored(ctx context.Context, on upstream.Databases, slot string, policy catalog.Policy, reader string, count counting) (Status, error) {
 	tableOf := ReadTable
-	if kept {
+	if count != countAll {
 		figures, err := history.LastFigures(ctx, on.Owner)
 		if err != nil {
 			return Status{}, err
 		}
 		tableOf = func(ctx context.Context, tx pgx.Tx, t catalog.TablePolicy) (Table, error) {
+			if count == countSmall {
+				return readSized(ctx, tx, t, figures)
+			}
 			return ReadKept(ctx, tx, t, figures)
 		}
 	}
@@ -228,6 +247,27 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 	counts, err := history.Count(ctx, tx, t.Generation, t.Updates)
 	t.Records, t.Withheld, t.Rows, t.Classes = counts.Records, counts.Withheld, counts.Rows, counts.Classes
 	return t, err
+}
+
+// readSized is ReadTable for small tables and ReadKept for others.
+func readSized(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, kept map[catalog.Name]history.Figures) (Table, error) {
+	t, err := ReadKept(ctx, tx, policy, kept)
+	if err != nil || t.Generation == 0 {
+		return t, err
+	}
+	var records int64
+	err = tx.QueryRow(ctx, "SELECT coalesce(max(reltuples), 0)::bigint FROM pg_catalog.pg_class WHERE relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND relname = ANY ($1)",
+		[]string{fmt.Sprintf("records_%d", t.Generation), fmt.Sprintf("stored_%d", t.Generation)}).Scan(&records)
+	if err != nil {
+		return t, fmt.Errorf("asking how large it is: %w", err)
+	}
+	if records <= countedRows {
+		return ReadTable(ctx, tx, policy)
+	}
+	if t.Uncounted = t.Kept == nil; t.Kept != nil {
+		t.CountedAt = &t.Kept.At
+	}
+	return t, nil
 }
 
 // ReadKept reads the state of one release, with the figures that are kept of it. It counts nothing. Where none

@@ -65,7 +65,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	}
 	refused := func(slot, words string) {
 		t.Helper()
-		if _, err := readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, slot, storedPolicy, "kproxy_reader", false); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, slot, storedPolicy, "kproxy_reader", countAll); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want an error with %q", err, words)
 		}
 	}
@@ -82,7 +82,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	execute(storedStore)
 	refused("another", `fed by replication slot "status_test"`)
 
-	s, err := readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", false)
+	s, err := readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", countAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +97,14 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
 	})
-	if s, err = readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", false); err != nil {
+	if s, err = readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", countAll); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
 		t.Errorf("replication is %+v", r)
 	}
 	execute("DELETE FROM kproxy_store.release_7")
-	if s, err = readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", false); err != nil || s.Tables[0].Withheld != 13 {
+	if s, err = readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", countAll); err != nil || s.Tables[0].Withheld != 13 {
 		t.Errorf("where nothing is published, %+v, %v", s.Tables[0], err)
 	}
 	execute("DROP TABLE kproxy_store.release_7")
@@ -157,7 +157,7 @@ func compareKept(t *testing.T, conn *pgx.Conn, execute func(string)) {
 		`'{"Generation": 7, "At": "2000-01-01T00:00:00Z", "Rows": 99}'`:                                             0,
 	} {
 		execute("TRUNCATE kproxy_store.figures; INSERT INTO kproxy_store.figures VALUES ('public', 'stays', " + set + ")")
-		s, err := readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", true)
+		s, err := readStored(t.Context(), upstream.Databases{Owner: conn, Source: conn}, "status_test", storedPolicy, "kproxy_reader", countNone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,12 +32,13 @@ func (s Status) WriteText(w io.Writer) error {
 			fmt.Fprintf(table, "%s\t%s\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
-			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Untold, t.Returned, t.Expired, s.proofText(t.Proof))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", visible.Text(t.Name), t.stateText(), t.Updates, t.Generation,
+			t.figure(t.Records), t.figure(t.Rows), t.figure(t.Classes), t.figure(t.Withheld), s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Untold, t.Returned, t.Expired, s.proofText(t.Proof))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	s.writeCounted(&text)
 	s.writeGivenAway(&text)
 	s.writeExpired(&text)
 	if err := s.writeViews(&text); err != nil {
@@ -56,6 +57,27 @@ func (s Status) WriteText(w io.Writer) error {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	return nil
+}
+
+// figure is a number of records, rows or classes; a dash where they were not counted.
+func (t Table) figure(n int64) string {
+	if t.Uncounted {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// writeCounted says of large tables when they were counted.
+func (s Status) writeCounted(text *strings.Builder) {
+	for _, t := range s.Tables {
+		switch {
+		case t.Figures == nil:
+		case t.Uncounted:
+			fmt.Fprintf(text, "\n%s has not been counted since it was published: a process that serves does it, or 'kproxy status --count'\n", visible.Text(t.Name))
+		case t.CountedAt != nil:
+			fmt.Fprintf(text, "\n%s was counted %s ago; 'kproxy status --count' counts it again\n", visible.Text(t.Name), units.Age(s.At.Sub(*t.CountedAt)))
+		}
+	}
 }
 
 // writeGivenAway says what readers learn from tables with immediate updates.
