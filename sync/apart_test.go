@@ -2,10 +2,14 @@ package sync
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -79,4 +83,61 @@ func TestAnotherListOfColumns(t *testing.T) {
 	}
 	b.exec(`ALTER PUBLICATION kproxy SET TABLE ONLY people (id, age), ONLY "Odd ""Names"`)
 	await(t, "the table is halted", func() bool { return s.Status().Tables[people].State == Halted })
+}
+
+// TestRestoredReleases goes on with an older copy of the store's database: an immediate table is
+// compared with its source, and a guarded one waits, since readers may have seen what the copy never had.
+func TestRestoredReleases(t *testing.T) {
+	t.Parallel()
+	policy := testPolicy()
+	policy.Tables[1].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: 2, Batch: 8, Within: time.Second}
+	b := newApartBench(t, pgtest.Shared(t), pgtest.Shared(t), sourceTables, policy)
+	b.fill(200)
+	b.exec(`INSERT INTO "Odd ""Names" SELECT i, 'b' || i, i, 'flu' FROM generate_series(1, 40) i`)
+	_, stop := b.run()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	// Nobody may be connected to a database that is copied.
+	release, copied := b.config.Owner.Database, b.config.Owner.Database+"_copied"
+	_ = b.apart.Close(t.Context())
+	admin := connectTo(t, pgtest.Shared(t).DSN("postgres"))
+	if _, err := admin.Exec(t.Context(), "CREATE DATABASE "+copied+" TEMPLATE "+release); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = admin.Exec(context.Background(), "DROP DATABASE IF EXISTS "+copied+" WITH (FORCE)")
+	})
+	b.apart = connectTo(t, pgtest.Shared(t).DSN(release))
+	s, stop := b.run()
+	b.exec("UPDATE people SET age = age + 1")
+	b.caughtUp(s)
+	await(t, "what is stored is acknowledged", func() bool {
+		var at pglogrepl.LSN
+		if err := b.source.QueryRow(t.Context(), "SELECT confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = $1", b.config.Slot).Scan(&at); err != nil {
+			t.Fatal(err)
+		}
+		return at >= s.Status().Position
+	})
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.config.Owner = b.config.Owner.Copy()
+	b.config.Owner.Database, b.apart = copied, connectTo(t, pgtest.Shared(t).DSN(copied))
+	odd := catalog.Name{Schema: "public", Relation: `Odd "Names`}
+	s, _ = b.run()
+	await(t, "the guarded table waits for the operator", func() bool { return s.Status().Tables[odd].State == Halted })
+	if why := s.Status().Tables[odd].Problem; !strings.Contains(why, "restored backup") {
+		t.Errorf("it is halted since %s", why)
+	}
+	b.caughtUp(s)
+	if err := Resynchronize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{odd}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the guarded table goes on", func() bool {
+		table := s.Status().Tables[odd]
+		return table.State == Published && !table.Preparing
+	})
+	b.caughtUp(s)
+	b.checkStore(s)
 }
