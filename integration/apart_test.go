@@ -34,8 +34,15 @@ func TestApart(t *testing.T) {
 		t.Errorf("%d patients were published, and %d are left", was, left)
 	}
 	for _, command := range [][]string{
-		{"status"}, {"status", "--count", "--json"}, {"verify"}, {"report", "--json"}, {"accept", "--yes"}, {"explain", "SELECT count(*) FROM patients"},
-		{"reload"}, {"reanonymize", "public.patients"}, {"resync"},
+		{"status"},
+		{"status", "--count", "--json"},
+		{"verify"},
+		{"report", "--json"},
+		{"accept", "--yes"},
+		{"explain", "SELECT count(*) FROM patients"},
+		{"reload"},
+		{"reanonymize", "public.patients"},
+		{"resync"},
 	} {
 		s.kproxy(t, command...).must(t)
 	}

@@ -108,6 +108,7 @@ var topics = map[string]topic{
 	"helper":                   {groupOwn, ""},
 	"helper-schema":            {groupOwn, ""},
 	"published-grant":          {groupOwn, ""},
+	inspect.CodeType:           {groupOwn, "upstream.owner.database"},
 	"reader-owns":              {groupReach, "upstream.readers"},
 	"reader-grant":             {groupReach, "upstream.readers"},
 	"reader-writable":          {groupReach, "temporary_tables"},
