@@ -48,9 +48,6 @@ SELECT n.nspname::text, c.relname::text,
 				WHERE a.attrelid = r.prrelid AND a.attname::text = ANY ($2::text[]) AND NOT a.attisdropped
 				AND NOT a.attnum::text = ANY (pg_catalog.string_to_array(pg_catalog.translate(pg_catalog.to_jsonb(r) ->> 'prattrs', '[],', ''), ' ')))))
 		FROM pg_catalog.pg_publication p WHERE p.pubname = $3), false),
-	coalesce((SELECT pg_catalog.concat_ws(' ', r.oid, r.xmin, pg_catalog.translate(pg_catalog.to_jsonb(r) ->> 'prattrs', '[],', '')) FROM pg_catalog.pg_publication_rel r
-		JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
-		WHERE p.pubname = $3 AND r.prrelid = $1 AND pg_catalog.to_jsonb(r) ->> 'prattrs' IS NOT NULL), ''),
 	NOT EXISTS (SELECT FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid JOIN pg_catalog.pg_namespace s ON s.oid = l.relnamespace
 		WHERE l.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_tables p WHERE p.pubname = $3
 			AND (p.schemaname, p.tablename) IN ((s.nspname, l.relname), (n.nspname, c.relname)))),
@@ -59,5 +56,9 @@ SELECT n.nspname::text, c.relname::text,
 	coalesce((SELECT pg_catalog.array_agg(a.atttypid ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
 		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '{}'),
 	coalesce((SELECT pg_catalog.array_agg(a.atttypmod ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
-		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '{}')
+		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '{}'),
+	-- The list of the columns that are sent; see sent_list.go.
+	coalesce((SELECT pg_catalog.concat_ws(' ', r.oid, r.xmin, pg_catalog.translate(pg_catalog.to_jsonb(r) ->> 'prattrs', '[],', '')) FROM pg_catalog.pg_publication_rel r
+		JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+		WHERE p.pubname = $3 AND r.prrelid = $1 AND pg_catalog.to_jsonb(r) ->> 'prattrs' IS NOT NULL), '')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1

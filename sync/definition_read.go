@@ -87,7 +87,7 @@ func (s sourceTable) readRest(ctx context.Context, on querier, publication strin
 	var types []uint32
 	var modifiers []int32
 	err = on.QueryRow(ctx, definitionQuery, d.root, stored, publication, generalized).
-		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.labels, &d.rest, &whole, &d.sent, &published, &names, &types, &modifiers)
+		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.labels, &d.rest, &whole, &published, &names, &types, &modifiers, &d.sent)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, errDropped(s.layout.name())
 	}

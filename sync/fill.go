@@ -157,14 +157,14 @@ func (p *publisher) fillAndStage(ctx context.Context, made targets) error {
 }
 
 // fillRecords inserts the source's rows with their records' numbers and places. The
-// transactions that see the snapshot end with it, or with the publication.
+// transactions that see the snapshot end with it.
 func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 	var done atomic.Int64
 	fill := func(ctx context.Context, i int, tx pgx.Tx) error {
 		if err := claim(ctx, tx, p.table.recordsTable(), made.records); err != nil {
 			return err
 		}
-		for at := i; at < len(p.extent.ranges); at += len(p.writers) {
+		for at := i; at < len(p.extent.ranges); at += len(p.readers) {
 			var err error
 			if p.config.isApart() {
 				err = p.sendRange(ctx, p.readers[i], tx, p.extent.ranges[at])
@@ -181,6 +181,9 @@ func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 	var err error
 	if p.config.isApart() {
 		err = p.anew(ctx, len(p.writers), fill)
+		for _, reader := range p.readers { // the source need not keep what they see any more
+			_ = reader.Rollback(context.WithoutCancel(ctx))
+		}
 	} else {
 		err = p.together(ctx, p.readers, fill)
 	}

@@ -166,17 +166,20 @@ func (s *session) tellOwn(left *Holder) {
 func (s *session) becomeApplier(ctx context.Context) error {
 	name := ApplierName(s.store.slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
-	own := []*pgconn.PgConn{s.replication}
+	named := []*pgconn.PgConn{s.replication}
 	for _, conn := range s.store.connections() {
-		own = append(own, conn.PgConn())
+		named = append(named, conn.PgConn())
 	}
-	for _, conn := range own {
+	for _, conn := range named {
 		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {
 			return fmt.Errorf("naming the session: %w", err)
 		}
 	}
-	for _, conn := range s.store.connections() {
-		if err := endLeft(ctx, conn, name, own); err != nil {
+	if err := endLeft(ctx, s.store.source, name, s.replication); err != nil {
+		return err
+	}
+	if s.store.isApart() {
+		if err := endLeft(ctx, s.store.conn, name, nil); err != nil {
 			return err
 		}
 	}
@@ -190,11 +193,12 @@ func (s *session) becomeApplier(ctx context.Context) error {
 	return err
 }
 
-// endLeft ends what a predecessor has left of its sessions in a database, but for the process's own.
-func endLeft(ctx context.Context, conn *pgx.Conn, name string, own []*pgconn.PgConn) error {
-	pids := make([]int32, len(own))
-	for i, c := range own {
-		pids[i] = int32(c.PID())
+// endLeft ends what a predecessor has left of its sessions in a database, but for the one that asks and
+// another one of this process.
+func endLeft(ctx context.Context, conn *pgx.Conn, name string, other *pgconn.PgConn) error {
+	pids := []int32{int32(conn.PgConn().PID())}
+	if other != nil {
+		pids = append(pids, int32(other.PID()))
 	}
 	const left = `SELECT count(pg_catalog.pg_terminate_backend(pid)) FROM pg_catalog.pg_stat_activity
 		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() AND pid <> ALL ($2::int[])`

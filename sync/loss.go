@@ -52,6 +52,9 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 	case stored.system != s.system:
 		l.moved, l.continuous = true, false
 		l.what = "the store was written on another server: this database is a copy or a restored backup"
+		if s.isApart() {
+			l.what = "the source is on another server than before: it is a copy or a restored backup"
+		}
 	case stored.timeline != 0 && stored.timeline != s.timeline:
 		l.moved = true
 		moved := fmt.Sprintf("this server took over on timeline %d, the store was written on %d: a standby was promoted or a backup restored", s.timeline, stored.timeline)

@@ -95,7 +95,7 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 		if err != nil {
 			return nil, err
 		}
-		pub.readers = append(pub.readers, tx)
+		pub.readers, pub.writers = append(pub.readers, tx), append(pub.writers, conn)
 	}
 	if err := pub.publish(ctx, 7); err != nil {
 		return nil, err

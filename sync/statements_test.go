@@ -142,7 +142,7 @@ func relationRow(of *table) []any {
 	for _, c := range of.layout.publication.Relation.Columns {
 		names, types, modifiers = append(names, c.Name), append(types, uint32(c.TypeOID)), append(modifiers, c.Modifier)
 	}
-	return []any{"public", "visits", []uint32{1000}, []string{"file 1"}, []int64{7}, []string{`["id"]`}, []string{}, "rest", true, true, names, types, modifiers}
+	return []any{"public", "visits", []uint32{1000}, []string{"file 1"}, []int64{7}, []string{`["id"]`}, []string{}, "rest", true, true, names, types, modifiers, ""}
 }
 
 // storedRow is the row of a generation that is in step, but for a change.
