@@ -126,6 +126,8 @@ func fixOf(err error) string {
 		return stop.Fix
 	case hasState(err, insufficientPrivilege):
 		return "run 'kproxy setup', which grants what is missing (REPLICATION, SELECT on protected tables, kproxy's own schemas), and 'kproxy reload'"
+	case hasState(err, invalidText):
+		return "run 'kproxy setup', which adds labels that an enumeration has at the source, where that is another database, and 'kproxy reload'"
 	default:
 		return "see the log, correct what it says, and run 'kproxy reload'"
 	}
@@ -155,6 +157,7 @@ func fixTransient(err error) string {
 const (
 	insufficientPrivilege = "42501"
 	undefinedTable        = "42P01"
+	invalidText           = "22P02"
 )
 
 // hasState tells whether the server has refused with a SQLSTATE.

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,7 +26,10 @@ func (p *publisher) sendRange(ctx context.Context, source, store pgx.Tx, from so
 	for i := range ids {
 		ids[i] = incremental.RecordID(from.first + i)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	piped, into := io.Pipe()
+	read := make(chan error, 1)
 	rows := &numberedRows{into: into, next: int64(from.first)}
 	if len(places) > 0 {
 		rows.places = p.table.mode.place(ids)
@@ -38,11 +42,21 @@ func (p *publisher) sendRange(ctx context.Context, source, store pgx.Tx, from so
 			}
 			return rows.flush()
 		})
+		if read <- err; err != nil {
+			err = errUnread // the store's server is told no more
+		}
 		into.CloseWithError(err) // nil is the end of the rows
 	}()
 	columns := append([]string{recordColumn, p.table.layout.columns.list("")}, columnNames(places)...)
 	tag, err := store.Conn().PgConn().CopyFrom(ctx, piped, fmt.Sprintf("COPY %s (%s) FROM STDIN", p.table.recordsTable(), strings.Join(columns, ", ")))
-	piped.CloseWithError(err) // the source's rows are in vain
+	if err != nil {
+		piped.CloseWithError(errInVain)
+		cancel()
+	}
+	// The goroutine ends before the source's connection is used for anything else.
+	if failure := <-read; failure != nil && !errors.Is(failure, errInVain) && !errors.Is(failure, context.Canceled) {
+		return fmt.Errorf("reading the source: %w", failure)
+	}
 	if err != nil {
 		return err
 	}
@@ -51,6 +65,13 @@ func (p *publisher) sendRange(ctx context.Context, source, store pgx.Tx, from so
 	}
 	return nil
 }
+
+var (
+	// errUnread ends the rows where the source's could not be read.
+	errUnread = errors.New("the rows of the source could not be read")
+	// errInVain ends the reading of rows that the store does not take.
+	errInVain = errors.New("the store does not take the rows")
+)
 
 // numberedRows puts the number of each row's record before it, and the record's places behind. The
 // server sends each row by itself (PostgreSQL, COPY Operations).

@@ -40,7 +40,7 @@ func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Re
 // checkSource reports what stands in the way at the source, whose relations it returns.
 func checkSource(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, []catalog.Relation, error) {
 	in.Owner, in.Policy.Readable, in.Policy.Functions = conn.Config().User, nil, nil
-	c := checker{ctx: ctx, conn: conn, in: in, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
+	c := checker{ctx: ctx, conn: conn, in: in, apart: true, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
 	if err := c.checkServer(); err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +51,7 @@ func checkSource(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, []
 	if err := c.readRelations(); err != nil {
 		return nil, nil, err
 	}
-	for _, step := range []func() error{c.checkNames, c.checkTables, c.checkPublication} {
+	for _, step := range []func() error{c.checkNames, c.checkTables, c.checkKeys, c.checkPublication} {
 		if err := step(); err != nil {
 			return nil, nil, err
 		}

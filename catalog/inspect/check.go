@@ -66,6 +66,7 @@ type checker struct {
 	conn          *pgx.Conn
 	in            CheckInput
 	server        ServerFacts
+	apart         bool // the database is that of the source, and another one has store and release
 	owner, reader uint32
 	relations     []catalog.Relation
 	byName        map[catalog.Name]catalog.Relation

@@ -41,8 +41,9 @@ type publicationJudge struct {
 	flags   publicationRow
 	tables  []publishedTable
 	schemas []string
-	// set makes the publication's tables those that are protected.
-	create, set, options string
+	// set makes the publication's tables those that are protected, anew makes it where one of its
+	// name is of no use.
+	create, anew, set, options string
 }
 
 // checkPublication wants the protected tables, whole, with every operation.
@@ -86,6 +87,12 @@ func (c *checker) newPublicationJudge() *publicationJudge {
 		set:     "ALTER PUBLICATION " + name + " SET TABLE " + strings.Join(tables, ", "),
 		options: "ALTER PUBLICATION " + name + " SET " + options,
 	}
+	j.anew = "DROP PUBLICATION " + name + ";\n" + j.create
+	if c.apart {
+		// It lists columns.
+		j.create = "run 'kproxy setup --side source'"
+		j.set, j.anew = j.create, "drop the publication, and "+j.create
+	}
 	if c.incomplete() {
 		j.create = "correct the names of the missing tables, and run 'kproxy setup'"
 		j.set = j.create
@@ -100,7 +107,7 @@ func (j *publicationJudge) found(severity Severity, table catalog.Name, what, fi
 func (j *publicationJudge) judge() {
 	if j.flags.AllTables {
 		j.found(Error, none, "is for all tables and so for those that kproxy keeps: what it writes would be sent back to it",
-			"DROP PUBLICATION "+catalog.QuoteIdentifier(j.c.in.Publication)+";\n"+j.create)
+			j.anew)
 		return
 	}
 	if !j.flags.AllOperations {
@@ -194,6 +201,8 @@ func (j *publicationJudge) judgeRest(protected map[uint32]bool) {
 			j.found(Error, t.name(), "has a row filter for the table", j.set)
 		case protected[t.OID] && t.Listed && len(j.missing(t)) > 0:
 			j.found(Error, t.name(), "has a column list for the table without "+strings.Join(j.missing(t), ", "), j.set)
+		case protected[t.OID] && t.Listed && j.c.byName[t.name()].ReplicaIdentity == 'f':
+			j.found(Error, t.name(), "has a column list for the table, which has REPLICA IDENTITY FULL: UPDATE and DELETE fail at the source", j.set)
 		case protected[t.OID]:
 		case catalog.IsOwn(t.Schema):
 			j.found(Error, t.name(), "holds a table of schema "+t.Schema+own, j.set)

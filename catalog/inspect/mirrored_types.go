@@ -14,6 +14,9 @@ import (
 // CodeType is about a type of users that the database of the release lacks, or has otherwise.
 const CodeType = "type-missing"
 
+// CodeCollation is about a collation that the database of the release lacks.
+const CodeCollation = "collation-missing"
+
 // MirroredType is a type of users that the store needs, as the source has it.
 type MirroredType struct {
 	// Name is quoted and qualified.
@@ -28,6 +31,8 @@ type MirroredType struct {
 	Create string
 	// Extension is what it belongs to, if anything.
 	Extension string
+	// Tables are the protected tables that have columns of it.
+	Tables []catalog.Name
 }
 
 // mirroredQuery reads the types of users that the columns $2 of the relation $1 have, those they are
@@ -67,26 +72,33 @@ func MirroredTypes(ctx context.Context, source *pgx.Conn, policy catalog.Policy,
 			if i < 0 {
 				continue
 			}
-			columns := slices.Clone(relations[i].Key)
-			for _, c := range t.Columns {
-				if c.Role != catalog.Identifying {
-					columns = append(columns, c.Name)
-				}
-			}
-			rows, _ := source.Query(ctx, mirroredQuery, uint32(relations[i].OID), columns) // the rows carry its error
+			rows, _ := source.Query(ctx, mirroredQuery, uint32(relations[i].OID), storedColumns(relations[i], t)) // the rows carry its error
 			found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[mirroredRow])
 			if err != nil {
 				return fmt.Errorf("reading the types of %s: %w", t.Table, err)
 			}
 			for _, row := range found {
-				if !slices.ContainsFunc(types, func(t MirroredType) bool { return t.Name == row.Name }) {
-					types = append(types, row.typed())
+				at := slices.IndexFunc(types, func(t MirroredType) bool { return t.Name == row.Name })
+				if at < 0 {
+					at, types = len(types), append(types, row.typed())
 				}
+				types[at].Tables = append(types[at].Tables, t.Table)
 			}
 		}
 		return nil
 	})
 	return types, err
+}
+
+// storedColumns are the columns that the store needs of a table.
+func storedColumns(r catalog.Relation, t catalog.TablePolicy) []string {
+	columns := slices.Clone(r.Key)
+	for _, c := range t.Columns {
+		if c.Role != catalog.Identifying {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
 }
 
 type mirroredRow struct {
@@ -96,7 +108,7 @@ type mirroredRow struct {
 }
 
 func (r mirroredRow) typed() MirroredType {
-	t := MirroredType(r)
+	t := MirroredType{Name: r.Name, Kind: r.Kind, Schema: r.Schema, Labels: r.Labels, Create: r.Create, Extension: r.Extension}
 	if t.Kind == "e" {
 		quoted := make([]string, len(t.Labels))
 		for i, label := range t.Labels {
@@ -157,7 +169,7 @@ func checkMirroredTypes(ctx context.Context, owner, source *pgx.Conn, policy cat
 		if what == "" {
 			continue
 		}
-		fix := strings.Join(statements, ";\n")
+		severity, fix := Error, strings.Join(statements, ";\n")
 		switch {
 		case t.Extension != "":
 			fix = "CREATE EXTENSION " + catalog.QuoteIdentifier(t.Extension) + " in the same schema as at the source"
@@ -165,10 +177,52 @@ func checkMirroredTypes(ctx context.Context, owner, source *pgx.Conn, policy cat
 			fix = "rename or order its labels as they are at the source"
 		case len(statements) == 0:
 			fix = "make it as it is at the source"
+		case t.Kind == "e" && slices.ContainsFunc(statements, func(s string) bool { return strings.HasPrefix(s, "ALTER TYPE") }):
+			// The table goes on until a row has such a label.
+			severity, what = Warning, "it lacks labels of the source, and a row with one of them halts the table"
+			fix = "run 'kproxy setup', or:\n" + fix
 		default:
 			fix = "run 'kproxy setup', or:\n" + fix
 		}
-		report.add(Error, CodeType, none, fmt.Sprintf("type %s, in the database of the release: %s", t.Name, what), fix)
+		for _, table := range t.Tables {
+			report.add(severity, CodeType, table, fmt.Sprintf("type %s, in the database of the release: %s", t.Name, what), fix)
+		}
+	}
+	collations, err := checkMirroredCollations(ctx, owner, source, policy, relations)
+	return append(report, collations...), err
+}
+
+// collationsQuery reads the collations that the columns $2 of the relation $1 have and that are not
+// those of their types.
+const collationsQuery = `SELECT DISTINCT format('%I.%I', n.nspname, c.collname) FROM pg_attribute a
+	JOIN pg_type t ON t.oid = a.atttypid AND t.typcollation <> a.attcollation
+	JOIN pg_collation c ON c.oid = a.attcollation JOIN pg_namespace n ON n.oid = c.collnamespace
+	WHERE a.attrelid = $1 AND a.attname = ANY ($2::text[]) AND NOT a.attisdropped ORDER BY 1`
+
+// checkMirroredCollations wants the store's database to have the collations that the source's columns
+// have.
+func checkMirroredCollations(ctx context.Context, owner, source *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (report Report, err error) {
+	for _, t := range policy.Tables {
+		i := slices.IndexFunc(relations, func(r catalog.Relation) bool { return r.Name == t.Table })
+		if i < 0 {
+			continue
+		}
+		var names, missing []string
+		err := reading(ctx, source, func() error {
+			rows, _ := source.Query(ctx, collationsQuery, uint32(relations[i].OID), storedColumns(relations[i], t)) // the rows carry its error
+			names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
+		if err == nil {
+			err = owner.QueryRow(ctx, "SELECT ARRAY(SELECT c FROM unnest($1::text[]) AS c WHERE to_regcollation(c) IS NULL)", names).Scan(&missing)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking for the collations of %s: %w", t.Table, err)
+		}
+		for _, name := range missing {
+			report.add(Error, CodeCollation, t.Table, fmt.Sprintf("there is no collation %s in the database of the release", name),
+				"make it there as it is at the source, by CREATE COLLATION; its schema must be there, too")
+		}
 	}
 	return report, nil
 }

@@ -21,6 +21,7 @@ import (
 // ConnectError says in one line why a role could not connect, and how to fix it.
 type ConnectError struct {
 	Role, Address string
+	Source        bool // the connection is that of the section source
 	Err           error
 }
 
@@ -39,7 +40,7 @@ func (e *ConnectError) Hint() string { return e.fix() }
 func (e *ConnectError) fix() string {
 	refused := (*pgconn.PgError)(nil)
 	if !errors.As(e.Err, &refused) {
-		return fixUnanswered(e.Err)
+		return fixUnanswered(e.Err, e.section())
 	}
 	switch refused.Code {
 	case "28P01":
@@ -47,14 +48,22 @@ func (e *ConnectError) fix() string {
 	case "28000":
 		return "run 'kproxy setup', and let the role in by pg_hba.conf"
 	case "3D000":
-		return "correct the name of the database under upstream or source in the configuration"
+		return "correct the name of the database under " + e.section() + " in the configuration"
 	default:
-		return "see upstream in the configuration"
+		return "see " + e.section() + " in the configuration"
 	}
 }
 
+// section is that of the configuration that has the connection.
+func (e *ConnectError) section() string {
+	if e.Source {
+		return "source"
+	}
+	return "upstream"
+}
+
 // fixUnanswered is for errors that are not of the server's SQL. Where TLS fails, there is a server.
-func fixUnanswered(err error) string {
+func fixUnanswered(err error, section string) string {
 	var (
 		untrusted *tls.CertificateVerificationError
 		misnamed  x509.HostnameError
@@ -67,9 +76,9 @@ func fixUnanswered(err error) string {
 	case errors.As(err, &untrusted):
 		return "give sslrootcert the authority that has signed the server's certificate; that must be valid now"
 	case errors.As(err, &alert), errors.As(err, &garbled), strings.Contains(err.Error(), "tls error"):
-		return "see sslmode, sslrootcert and sslnegotiation under upstream in the configuration, and ssl of the server"
+		return "see sslmode, sslrootcert and sslnegotiation under " + section + " in the configuration, and ssl of the server"
 	default:
-		return "is PostgreSQL running there? see upstream in the configuration"
+		return "is PostgreSQL running there? see " + section + " in the configuration"
 	}
 }
 
@@ -120,7 +129,11 @@ func ConnectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
 
 // ConnectSource connects to the database of the protected tables, likewise.
 func ConnectSource(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
-	return connect(ctx, c, c.AtSource())
+	conn, err := connect(ctx, c, c.AtSource())
+	if refused := (*ConnectError)(nil); errors.As(err, &refused) {
+		refused.Source = c.IsApart()
+	}
+	return conn, err
 }
 
 // Databases are the connections to store and release, and to the source, which are one where both are

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/integration/certificate"
 	"github.com/kproxy/kproxy/internal/config"
@@ -43,6 +46,12 @@ func TestHintsOfConnections(t *testing.T) {
 		var failed *ConnectError
 		if !errors.As(err, &failed) || failed.Code() != "connection" || !strings.Contains(failed.Hint(), test.want) || test.want != running && strings.Contains(err.Error(), running) {
 			t.Errorf("%s: %v", test.what, err)
+		}
+		c.Source = c.Upstream.Owner
+		for section, connect := range map[string]func(context.Context, *config.Config) (*pgx.Conn, error){"upstream": ConnectOwner, "source": ConnectSource} {
+			if _, err := connect(t.Context(), c); test.want == running && !strings.Contains(err.Error(), "see "+section+" in the configuration") {
+				t.Errorf("%s, %s: %v", test.what, section, err)
+			}
 		}
 	}
 }
