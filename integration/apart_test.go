@@ -33,6 +33,7 @@ func TestApart(t *testing.T) {
 	if was != patients || left >= was {
 		t.Errorf("%d patients were published, and %d are left", was, left)
 	}
+	s.servesAlone(t, p)
 	for _, command := range [][]string{
 		{"status"},
 		{"status", "--count", "--json"},
@@ -100,6 +101,24 @@ func (s *site) leavesLittle(t *testing.T) {
 			t.Errorf("%s: %d", what, got)
 		}
 	}
+}
+
+// servesAlone locks kproxy out of the source: readers go on, and what they could reach at the release
+// is still found.
+func (s *site) servesAlone(t *testing.T, p *process) {
+	t.Helper()
+	source, release := connect(t, s.admin), connect(t, s.release)
+	serves := func() bool { return psql(t, s.url(), "SELECT count(*) FROM patients").code == 0 }
+	execute(t, source, "ALTER ROLE source_"+s.database+" NOLOGIN")
+	p.awaitLog(t, "the source could not be checked")
+	if !serves() {
+		t.Error("readers are refused while the source is away")
+	}
+	execute(t, release, "GRANT USAGE ON SCHEMA kproxy_store TO "+s.reader+"; GRANT SELECT ON ALL TABLES IN SCHEMA kproxy_store TO "+s.reader)
+	eventually(t, "readers are refused", func() bool { return !serves() })
+	execute(t, release, "REVOKE USAGE ON SCHEMA kproxy_store FROM "+s.reader+"; REVOKE SELECT ON ALL TABLES IN SCHEMA kproxy_store FROM "+s.reader)
+	execute(t, source, "ALTER ROLE source_"+s.database+" LOGIN")
+	eventually(t, "readers are served again", serves)
 }
 
 // holding is a file in a folder that holds a text; empty where none does.

@@ -37,6 +37,15 @@ func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Re
 	return slices.Concat(there, types, here), nil
 }
 
+// Reach is what CheckApart says of protected data that readers can reach, while the source is away.
+func Reach(ctx context.Context, owner *pgx.Conn, in CheckInput) (report Report, err error) {
+	err = readingAgain(ctx, owner, func() error {
+		report, err = audit(ctx, owner, in)
+		return err
+	})
+	return report, err
+}
+
 // checkSource reports what stands in the way at the source, whose relations it returns.
 func checkSource(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, []catalog.Relation, error) {
 	in.Owner, in.Policy.Readable, in.Policy.Functions = conn.Config().User, nil, nil

@@ -9,9 +9,5 @@ import (
 // Audit is the part of [Check] that asks whether a session of a reader role could reach a raw
 // row, alone.
 func Audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (report Report, err error) {
-	err = reading(ctx, conn, func() error {
-		report, err = audit(ctx, conn, in)
-		return err
-	})
-	return report, err
+	return Reach(ctx, conn, in)
 }

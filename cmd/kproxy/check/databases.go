@@ -22,6 +22,21 @@ func findings(ctx context.Context, on upstream.Databases, c *config.Config) (ins
 	return report, nil
 }
 
+// Reach connects as the owner, to the database of the release alone, and reports protected data that
+// readers can reach there.
+func Reach(ctx context.Context, c *config.Config) (inspect.Report, error) {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	report, err := inspect.Reach(ctx, conn, checkInput(c))
+	if err != nil {
+		return nil, fmt.Errorf("checking the database of the release: %w", err)
+	}
+	return report, nil
+}
+
 // Relations returns the relations that clients' statements can name, and those of the source.
 func Relations(ctx context.Context, on upstream.Databases, c *config.Config) (all, ofSource []catalog.Relation, err error) {
 	if c.IsApart() {

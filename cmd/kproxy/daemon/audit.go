@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -16,6 +17,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/repeats"
 )
@@ -85,6 +88,11 @@ func (d *Daemon) audit(serving context.Context) {
 	if serving.Err() != nil {
 		return // for statements that still run, the last result stands
 	}
+	if sourceAway(err) {
+		d.repeats.Note(d.Logger, slog.LevelWarn, repeats.Key{Kind: "audit"}, "the source could not be checked", "error", err)
+		d.auditRelease(serving, c)
+		return
+	}
 	errs := check.Divide(c.Policy, found.Report.Errors())
 	findings := slices.DeleteFunc(errs.All, func(f inspect.Finding) bool { return slices.Contains(check.StartingOnly, f.Code) })
 	if err == nil {
@@ -107,6 +115,33 @@ func (d *Daemon) audit(serving context.Context) {
 	}
 	d.guarantees.log(d.Logger, err, findings)
 	d.guarantees.note(err == nil && len(findings) == 0)
+}
+
+// sourceAway tells that the server of a source in a database of its own does not let kproxy in.
+func sourceAway(err error) bool {
+	refused, is := errors.AsType[*upstream.ConnectError](err)
+	return is && refused.Source
+}
+
+// auditRelease audits what readers can reach while the source is away: readers go on. What an audit
+// has found stands until one of both databases passes.
+func (d *Daemon) auditRelease(serving context.Context, c *config.Config) {
+	ctx, cancel := context.WithTimeout(serving, auditInterval)
+	defer cancel()
+	report, err := check.Reach(ctx, c)
+	if serving.Err() != nil || unreachable(err) {
+		return
+	}
+	errs := check.Divide(c.Policy, report.Errors())
+	if err == nil && len(errs.Broken) > 0 {
+		broken := maps.Clone(errs.Broken)
+		maps.Copy(broken, d.served.broken)
+		d.served.broken = broken
+	}
+	if err != nil || len(errs.All) > 0 {
+		d.guarantees.log(d.Logger, err, errs.All)
+		d.guarantees.note(false)
+	}
 }
 
 // log writes, once, why an audit fails, with a line for each finding, and that it passes
