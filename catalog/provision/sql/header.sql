@@ -21,9 +21,10 @@
 --   \password {{identifier .}}
 {{- end}}
 --
--- The server needs wal_level = logical. On PostgreSQL 13 and 14, and in databases
+-- {{if .Source}}The server needs wal_level = logical. {{end}}On PostgreSQL 13 and 14, and in databases
 -- that come from them, everybody may create objects in schema public, which
 -- 'kproxy check' refuses: REVOKE CREATE ON SCHEMA public FROM PUBLIC.
+{{- if .Source}}
 --
 -- On managed services:
 --   Amazon RDS, Aurora: set rds.logical_replication = 1 in the parameter group (of
@@ -39,6 +40,7 @@
 --   Supabase: run it as postgres, and connect directly, not through the pooler.
 --   Crunchy Bridge: logical replication is on. Run it as postgres.
 --   Aiven: run it as avnadmin, which may replicate.
+{{- end}}
 
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
