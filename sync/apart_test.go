@@ -141,3 +141,25 @@ func TestRestoredReleases(t *testing.T) {
 	b.caughtUp(s)
 	b.checkStore(s)
 }
+
+// TestStoreServersAreCompared: a store whose server went on on another timeline may lack what readers
+// have seen, though the slot lacks nothing; one on another server was moved there.
+func TestStoreServersAreCompared(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		stored storeServer
+		moved  bool
+	}{
+		{storeServer{"this", 2}, false},
+		{storeServer{"this", 1}, true},
+		{storeServer{"this", 3}, true},
+		{storeServer{"other", 1}, false},
+		{storeServer{}, false}, // by an earlier version, or from one database
+	} {
+		s := &store{slot: "slot", system: "source", timeline: 1, home: storeServer{"this", 2}}
+		l := s.assess(slotState{exists: true, confirmed: 500}, storedPosition{lsn: 500, system: "source", timeline: 1, home: test.stored}, true, false)
+		if (l != nil) != test.moved || l != nil && (!l.moved || !l.continuous || l.drop) {
+			t.Errorf("%+v: %+v", test.stored, l)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -48,6 +49,30 @@ func (s *Syncer) openBoth(ctx context.Context, name string) (conn, source *pgx.C
 		return nil, nil, err
 	}
 	return conn, source, nil
+}
+
+// storeServer is the server that a store is on: its system identifier and its timeline. It is the zero
+// value where the store is in the source's database, or where an earlier version has written it.
+type storeServer struct {
+	system   string
+	timeline int64
+}
+
+// findHome reads which server the store is on.
+func findHome(ctx context.Context, conn *pgx.Conn) (h storeServer, err error) {
+	err = conn.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system())::text,
+		('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8))::bit(32)::bigint`).Scan(&h.system, &h.timeline)
+	if err != nil {
+		return h, fmt.Errorf("identifying the server of the store: %w", err)
+	}
+	return h, nil
+}
+
+// wentBack reports whether the server has another history than when the store was written: a
+// standby was promoted, or a backup restored, and the last transactions may be missing. A store on another
+// system was moved there, as docs/apart.md says.
+func (h storeServer) wentBack(stored storeServer) bool {
+	return h.system != "" && h.system == stored.system && h.timeline != stored.timeline
 }
 
 // isApart reports whether the source is in a database of its own.

@@ -63,6 +63,14 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 		}
 		l.what = moved
 	}
+	if s.home.wentBack(stored.home) {
+		l.moved = true
+		moved := fmt.Sprintf("the server of the release took over on timeline %d, the store was written on %d: a standby was promoted or a backup restored", s.home.timeline, stored.home.timeline)
+		if l.what != "" {
+			moved += "; " + l.what
+		}
+		l.what = moved
+	}
 	if l.what == "" {
 		return nil
 	}

@@ -15,13 +15,14 @@ type storedPosition struct {
 	lsn      pglogrepl.LSN
 	system   string
 	timeline int64
+	home     storeServer
 }
 
 // storedPosition reads the position up to which the store shows the source. The
 // second result is false when nothing has been stored yet.
 func (s *store) storedPosition(ctx context.Context) (p storedPosition, stored bool, err error) {
-	err = s.conn.QueryRow(ctx, "SELECT epoch, lsn::text, system_identifier, timeline FROM kproxy_store.position WHERE slot = $1", s.slot).
-		Scan(&p.epoch, &p.lsn, &p.system, &p.timeline)
+	err = s.conn.QueryRow(ctx, "SELECT epoch, lsn::text, system_identifier, timeline, coalesce(store_system, ''), coalesce(store_timeline, 0) FROM kproxy_store.position WHERE slot = $1", s.slot).
+		Scan(&p.epoch, &p.lsn, &p.system, &p.timeline, &p.home.system, &p.home.timeline)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, false, nil
 	}
@@ -110,10 +111,11 @@ type querier interface {
 
 // storePosition writes where the stream begins, in a new epoch.
 func (s *store) storePosition(ctx context.Context, on querier, position pglogrepl.LSN) error {
-	err := on.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier, timeline) VALUES ($1, 1, $2::text::pg_lsn, $3, $4)
+	err := on.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier, timeline, store_system, store_timeline)
+		VALUES ($1, 1, $2::text::pg_lsn, $3, $4, nullif($5, ''), nullif($6, 0))
 		ON CONFLICT (slot) DO UPDATE SET epoch = p.epoch + 1, lsn = excluded.lsn, system_identifier = excluded.system_identifier,
-		timeline = excluded.timeline, updated_at = now()
-		RETURNING epoch`, s.slot, position.String(), s.system, s.timeline).Scan(&s.epoch)
+		timeline = excluded.timeline, store_system = excluded.store_system, store_timeline = excluded.store_timeline, updated_at = now()
+		RETURNING epoch`, s.slot, position.String(), s.system, s.timeline, s.home.system, s.home.timeline).Scan(&s.epoch)
 	if err != nil {
 		return fmt.Errorf("storing the position: %w", err)
 	}
@@ -123,7 +125,8 @@ func (s *store) storePosition(ctx context.Context, on querier, position pglogrep
 // takeOver raises the epoch, so that a process that still believes it applies
 // cannot move the position any more.
 func (s *store) takeOver(ctx context.Context) error {
-	tag, err := s.conn.Exec(ctx, "UPDATE kproxy_store.position SET epoch = epoch + 1 WHERE slot = $1 AND epoch = $2", s.slot, s.epoch)
+	tag, err := s.conn.Exec(ctx, `UPDATE kproxy_store.position SET epoch = epoch + 1, store_system = nullif($3, ''), store_timeline = nullif($4::bigint, 0)
+		WHERE slot = $1 AND epoch = $2`, s.slot, s.epoch, s.home.system, s.home.timeline)
 	if err != nil {
 		return fmt.Errorf("taking over the position: %w", err)
 	}

@@ -26,6 +26,7 @@ type store struct {
 	reader         string
 	system         string // the system identifier of the source's server
 	timeline       int64
+	home           storeServer // where the store is, if that is not the source's database
 	epoch          int64
 	lastGeneration int64 // the last number given
 }
@@ -189,6 +190,12 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		}
 	}
 	ses.store.system, ses.store.timeline = identity.SystemID, int64(identity.Timeline)
+	if ses.store.isApart() {
+		if ses.store.home, err = findHome(ctx, ses.store.conn); err != nil {
+			ses.close()
+			return nil, err
+		}
+	}
 	ses.progressed = &progress{system: ses.store.system, timeline: ses.store.timeline}
 	for _, p := range s.configured() {
 		if p.Relation.OID == 0 {

@@ -32,7 +32,7 @@ func TestStatementsOfAStart(t *testing.T) {
 	}
 	noSlot := answer{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name"}
 	position := func(lsn, system string, timeline int) answer {
-		return answer{words: "SELECT epoch, lsn::text", rows: [][]any{{5, lsn, system, timeline}}}
+		return answer{words: "SELECT epoch, lsn::text", rows: [][]any{{5, lsn, system, timeline, "", 0}}}
 	}
 	nothing := answer{words: "SELECT epoch, lsn::text"}
 	publication := func(there bool) answer {

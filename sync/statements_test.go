@@ -116,7 +116,7 @@ func usualAnswers(of *table) []answer {
 		{words: "What a relation is:", rows: [][]any{relationRow(of)}},
 		{words: "SELECT identity::text FROM kproxy_store.accepted", rows: [][]any{{identity}}},
 		{words: "SELECT table_schema, table_name, generation, policy_digest", rows: [][]any{storedRow(of, nil)}},
-		{words: "SELECT epoch, lsn::text", rows: [][]any{{5, "0/64", "this", 2}}},
+		{words: "SELECT epoch, lsn::text", rows: [][]any{{5, "0/64", "this", 2, "", 0}}},
 		{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name", rows: [][]any{{false, "pgoutput", "hospital", "0/5A"}}},
 		{words: "RETURNING epoch", rows: [][]any{{6}}},
 		{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{false}}},

@@ -16,6 +16,11 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.position (
   updated_at        timestamptz NOT NULL DEFAULT now()
 );
 ALTER TABLE {{.StoreSchema}}.position ADD COLUMN IF NOT EXISTS timeline bigint NOT NULL DEFAULT 0;
+-- The server that the store itself is on, where that is not the source's: its system identifier and
+-- its timeline.
+ALTER TABLE {{.StoreSchema}}.position
+  ADD COLUMN IF NOT EXISTS store_system   text,
+  ADD COLUMN IF NOT EXISTS store_timeline bigint;
 
 -- Which tables records_<generation> and release_<generation> a protected table has.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.generation (

@@ -137,6 +137,7 @@ func (d *Daemon) auditRelease(serving context.Context, c *config.Config) {
 		broken := maps.Clone(errs.Broken)
 		maps.Copy(broken, d.served.broken)
 		d.served.broken = broken
+		d.resolve(nil)
 	}
 	if err != nil || len(errs.All) > 0 {
 		d.guarantees.log(d.Logger, err, errs.All)
