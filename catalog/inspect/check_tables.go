@@ -163,13 +163,18 @@ var storeRelations = []struct {
 
 // checkStore wants the private store to be that of this version.
 func (c *checker) checkStore() error {
-	rows, err := collect[nameRow](c.ctx, c.conn, "store", catalog.StoreSchema, storeColumns)
-	if err != nil {
-		return err
-	}
-	if len(rows) > 0 {
-		c.report.add(Error, "store-old", none, fmt.Sprintf("the private store was made by an earlier version: its generations have no %s", rows[0].Name),
-			"run kproxy setup, which keeps what is there")
+	for _, of := range []struct {
+		table, what string
+		columns     []string
+	}{{"generation", "generations have", storeColumns}, {"position", "position has", []string{"timeline", "store_system", "store_timeline"}}} {
+		rows, err := collect[nameRow](c.ctx, c.conn, "store", catalog.StoreSchema, of.table, of.columns)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			c.report.add(Error, "store-old", none, fmt.Sprintf("the private store was made by an earlier version: its %s no %s", of.what, rows[0].Name),
+				"run kproxy setup, which keeps what is there")
+		}
 	}
 	for _, of := range storeRelations {
 		var missing bool

@@ -41,6 +41,7 @@ var obstacles = []struct {
 	{planted{"the audit is a part", "GRANT SELECT ON patients TO PUBLIC", "raw-grant", "public.patients"}, true},
 	{planted{"no function that sessions call", "ALTER FUNCTION kproxy_catalog.table_is_visible(oid, name[]) RENAME TO gone", "stand-in", "table_is_visible"}, false},
 	{planted{"an old store", "ALTER TABLE kproxy_store.generation DROP waiting, DROP ghosts", "store-old", "its generations have no waiting"}, false},
+	{planted{"an old position", "ALTER TABLE kproxy_store.position DROP store_timeline", "store-old", "its position has no store_timeline"}, false},
 	{planted{"a store without guarded persons", "DROP TABLE kproxy_store.vanished", "store-old", "had no guarded updates of several tables"}, false},
 	{planted{"no stand-in", "DROP VIEW kproxy_catalog.pg_class CASCADE", "stand-in", "kproxy_catalog.pg_class"}, false},
 }
