@@ -38,6 +38,7 @@ func initiated(t *testing.T) (s *site, password string) {
 	t.Helper()
 	s = &site{server: ownServer(t, pgserver.Options{}), dir: scratch(t), address: freeAddress(t)}
 	s.admin = pgtest.Database(t, s.server)
+	s.release = s.admin
 	s.database = connConfig(t, s.admin).Database
 	conn := connect(t, s.admin)
 	if err := hospital.Load(t.Context(), conn, 2000, 1); err != nil {

@@ -118,6 +118,7 @@ func usualAnswers(of *table) []answer {
 		{words: "SELECT table_schema, table_name, generation, policy_digest", rows: [][]any{storedRow(of, nil)}},
 		{words: "SELECT epoch, lsn::text", rows: [][]any{{5, "0/64", "this", 2, "", 0}}},
 		{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name", rows: [][]any{{false, "pgoutput", "hospital", "0/5A"}}},
+		{words: "pg_wal_lsn_diff", rows: [][]any{{500, "reserved", 100}}},
 		{words: "RETURNING epoch", rows: [][]any{{6}}},
 		{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{false}}},
 		{words: "CREATE_REPLICATION_SLOT", rows: [][]any{{"slot", "0/6E", "snapshot", "pgoutput"}}},
