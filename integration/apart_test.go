@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -154,6 +156,10 @@ func TestMoveApart(t *testing.T) {
 	}
 	execute(t, connect(t, s.admin), forward)
 
+	dump := run(t, "", nil, "pg_dump", "--version").must(t).stdout
+	if version := regexp.MustCompile(`\d+`).FindString(dump); version < strconv.Itoa(s.server.Version().Major) {
+		t.Skipf("pg_dump %s does not dump servers of version %d", version, s.server.Version().Major)
+	}
 	other := ownServer(t, pgserver.Options{})
 	moved := *s
 	moved.release = other.DSN("moved")
