@@ -2,6 +2,7 @@ package sync
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -110,7 +111,11 @@ func TestRestoredReleases(t *testing.T) {
 	})
 	b.apart = connectTo(t, pgtest.Shared(t).DSN(release))
 	s, stop := b.run()
-	b.exec("UPDATE people SET age = age + 1")
+	b.exec("UPDATE people SET age = age + 1 WHERE id % 2 = 0")
+	b.exec("DELETE FROM people WHERE id % 7 = 0")
+	b.exec("UPDATE people SET id = id + 1000 WHERE id % 11 = 0")
+	b.exec(`DELETE FROM "Odd ""Names" WHERE a % 5 = 0`)
+	b.exec(`INSERT INTO "Odd ""Names" SELECT i, 'b' || i, i, 'flu' FROM generate_series(41, 60) i`)
 	b.caughtUp(s)
 	await(t, "what is stored is acknowledged", func() bool {
 		var at pglogrepl.LSN
@@ -160,6 +165,24 @@ func TestStoreServersAreCompared(t *testing.T) {
 		l := s.assess(slotState{exists: true, confirmed: 500}, storedPosition{lsn: 500, system: "source", timeline: 1, home: test.stored}, true, false)
 		if (l != nil) != test.moved || l != nil && (!l.moved || !l.continuous || l.drop) {
 			t.Errorf("%+v: %+v", test.stored, l)
+		}
+	}
+}
+
+// TestKeysAreCompared orders rows as the servers do: by the bytes of their keys in hexadecimal digits,
+// then by the numbers of equal ones, those that are not there last.
+func TestKeysAreCompared(t *testing.T) {
+	t.Parallel()
+	row := func(key, number string) []value { return []value{{text: key}, {text: number}, {text: "rest"}} }
+	ordered := [][]value{row(`\x28`, "1"), row(`\x2831`, "1"), row(`\x2831`, "2"), row(`\x2831`, "10"), row(`\x2839`, "1"), row(`\x28c3a4`, "1"), nil}
+	for i, source := range ordered {
+		for j, stored := range ordered {
+			if source == nil && stored == nil {
+				continue
+			}
+			if got := compareKeys(source, stored); cmp.Compare(got, 0) != cmp.Compare(i, j) {
+				t.Errorf("%v and %v: %d", source, stored, got)
+			}
 		}
 	}
 }
