@@ -36,6 +36,9 @@ type Config struct {
 	Changed func(Status)
 	// Recovery says what is done where changes may have been lost.
 	Recovery Recovery
+	// KeepWeaker has readers of a table whose policy has changed keep a release that promises less,
+	// if it has the same columns, until the new one is ready; else only one that promises as much.
+	KeepWeaker bool
 	// Now is the wall clock, by which guarded tables wait; nil means time.Now.
 	Now func() time.Time
 	// Heartbeat is how often an idle stream is given a message, so that its position

@@ -125,7 +125,11 @@ func TestStatusOfTheStore(t *testing.T) {
 		{generation{halted: "why", fix: "how", asked: askRebuild}, true, Halted, true},
 	} {
 		test.g.number, test.g.withheld, test.g.why = 5, 6, "few"
-		got := test.g.status(test.fits)
+		of := layout{digest: "now", former: "before"}
+		if test.fits {
+			test.g.digest = "now"
+		}
+		got := test.g.status(of.visible(test.g, false), test.fits)
 		want := TableStatus{State: test.state, Preparing: test.preparing, Generation: 5, Withheld: 6, Reason: "few", Problem: test.g.halted, Fix: test.g.fix}
 		if got != want {
 			t.Errorf("%+v, fits %t: %+v", test.g, test.fits, got)

@@ -107,9 +107,10 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	if d.guarantees.failing() {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one
 	}
+	d.syncer.KeepWeaker(next.Replication.Superseded == config.Keep)
 	if afresh {
 		d.syncer.ReloadAs(found.Publications, policy, !q.Accepted)
-		d.resolve(nil) // who asked for this reads no release of the policy before it
+		d.resolve(nil) // who asked for this reads no release that the policy rules out
 	}
 	select {
 	case d.again <- struct{}{}:
