@@ -57,7 +57,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 
 // visible reports whether readers may have what the store shows of a table.
 func (s *session) visible(t *table, g generation) bool {
-	return t.layout.visible(g, s.syncer.weakerStand.Load())
+	return t.layout.visible(g, Superseded(s.syncer.superseded.Load()))
 }
 
 // tellSuperseded tells what readers have of a table until its release for a changed policy is ready.

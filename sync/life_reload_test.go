@@ -192,12 +192,12 @@ func TestChangedPoliciesTakeNothingAway(t *testing.T) {
 			t.Errorf("%s: readers have %+v at once, and %+v while the release is made", name, at, then)
 		}
 	}
-	l.KeepWeaker(true)
+	l.Supersede(KeepAny)
 	if at, then := change(func(p *catalog.TablePolicy) { p.Constraints[0].K = 6 }); at.State != Published || then.State != Published {
 		t.Errorf("weaker releases stand: readers have %+v at once, and %+v while the release is made", at, then)
 	}
 	end()
-	l.KeepWeaker(false)
+	l.Supersede(KeepStrong)
 	if at, then := change(func(p *catalog.TablePolicy) { p.Constraints[0].K = 8 }); at.State != Unpublished || then.State != Unpublished {
 		t.Errorf("a larger k: readers have %+v at once, and %+v while the release is made", at, then)
 	}

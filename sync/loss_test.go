@@ -129,7 +129,7 @@ func TestStatusOfTheStore(t *testing.T) {
 		if test.fits {
 			test.g.digest = "now"
 		}
-		got := test.g.status(of.visible(test.g, false), test.fits)
+		got := test.g.status(of.visible(test.g, KeepStrong), test.fits)
 		want := TableStatus{State: test.state, Preparing: test.preparing, Generation: 5, Withheld: 6, Reason: "few", Problem: test.g.halted, Fix: test.g.fix}
 		if got != want {
 			t.Errorf("%+v, fits %t: %+v", test.g, test.fits, got)

@@ -83,26 +83,30 @@ func (p promise) covers(wanted promise) bool {
 }
 
 // mayStand reports the same of the releases of two publications.
-func mayStand(before, wanted catalog.Publication, weaker bool) bool {
+func mayStand(before, wanted catalog.Publication, by Superseded) bool {
 	kept, err := promiseOf(before)
 	if err != nil || before.Relation.OID == 0 || wanted.Relation.OID == 0 {
 		return false
 	}
 	next, err := promiseOf(wanted)
-	return err == nil && kept.mayStand(next, weaker)
+	return err == nil && kept.mayStand(next, by)
 }
 
 // visible reports whether readers may have what the store shows of the table: the generation, which was
 // made for the policy as it is, or a release before it that may stand until that is ready.
-func (t *layout) visible(g generation, weaker bool) bool {
+func (t *layout) visible(g generation, by Superseded) bool {
 	if g.isMark() || g.shows != 0 && g.previous == 0 {
 		return false
 	}
 	shown, known := readPromise(g.promise)
-	if !known || g.shows == 0 && t.fits(g) {
-		return t.fits(g)
+	fits := t.fits(g)
+	if !known || g.shows == 0 && fits {
+		return fits
 	}
-	return shown.mayStand(t.promise, weaker)
+	if fits && by == KeepNone {
+		by = KeepStrong // who joined has decided, and a rebuild supersedes no policy
+	}
+	return shown.mayStand(t.promise, by)
 }
 
 // imply reports whether each wanted constraint follows from one that is kept.
@@ -113,8 +117,14 @@ func imply(kept, wanted []privacy.Spec) bool {
 }
 
 // mayStand reports whether readers may go on reading a release with the promise until the one that
-// is wanted is ready: it keeps that promise as well; or the operator lets weaker ones stand, and it
-// has the same columns.
-func (p promise) mayStand(wanted promise, weaker bool) bool {
-	return p.covers(wanted) || weaker && p.Form == wanted.Form
+// is wanted is ready.
+func (p promise) mayStand(wanted promise, by Superseded) bool {
+	switch by {
+	case KeepNone:
+		return false
+	case KeepAny:
+		return p.Form == wanted.Form
+	default:
+		return p.covers(wanted)
+	}
 }

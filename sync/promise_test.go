@@ -59,21 +59,24 @@ func TestPromises(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, weaker := range []bool{false, true} {
-			want := test.covers || weaker && test.form
-			for _, g := range []generation{{number: 3, digest: one.layout.digest, promise: promise}, {number: 4, digest: other.layout.digest, promise: promise, shows: 9, previous: 3}} {
-				if got := other.layout.visible(g, weaker); got != want {
-					t.Errorf("%s, weaker releases stand %t, generation %d: %t", name, weaker, g.number, got)
-				}
+		publications := [2]catalog.Publication{one.layout.publication, other.layout.publication}
+		for by, want := range map[Superseded]bool{KeepStrong: test.covers, KeepAny: test.form, KeepNone: false} {
+			if got := mayStand(publications[0], publications[1], by); got != want {
+				t.Errorf("%s, superseded %d: the publication %t", name, by, got)
 			}
-			if got := mayStand(one.layout.publication, other.layout.publication, weaker); got != want {
-				t.Errorf("%s, weaker releases stand %t: the publication %t", name, weaker, got)
+			stored := generation{number: 3, digest: one.layout.digest, promise: promise}
+			if got := other.layout.visible(stored, by); got != (want || other.layout.fits(stored)) {
+				t.Errorf("%s, superseded %d: the generation %t", name, by, got)
 			}
-			if (generation{}).isMark() && other.layout.visible(generation{digest: other.layout.digest, promise: promise}, weaker) {
-				t.Errorf("%s: a mark is visible", name)
+			// That of the new policy is being made; whether the one before stays was decided as it joined.
+			making := generation{number: 4, digest: other.layout.digest, promise: promise, shows: 9, previous: 3}
+			if got := other.layout.visible(making, by); got != (want || by == KeepNone && test.covers) {
+				t.Errorf("%s, superseded %d: the generation before %t", name, by, got)
 			}
-			if other.layout.visible(generation{number: 4, digest: other.layout.digest, promise: promise, shows: 9}, weaker) {
-				t.Errorf("%s: what is not shown yet is visible", name)
+			making.previous = 0
+			stored.number = markNumber
+			if other.layout.visible(making, by) || other.layout.visible(stored, by) {
+				t.Errorf("%s, superseded %d: what is not there is visible", name, by)
 			}
 		}
 	}
@@ -86,7 +89,7 @@ func TestPromisesOfEarlierStores(t *testing.T) {
 	of := memoryTable(t, sizeOnly(3))
 	for _, promise := range []string{"", "{}", "something else", `{"Form":"f"}`} {
 		for digest, want := range map[string]bool{of.layout.digest: true, of.layout.former: true, "another": false} {
-			if got := of.layout.visible(generation{number: 3, digest: digest, promise: promise}, true); got != want {
+			if got := of.layout.visible(generation{number: 3, digest: digest, promise: promise}, KeepAny); got != want {
 				t.Errorf("promise %q, digest %q: %t", promise, digest, got)
 			}
 		}

@@ -45,7 +45,7 @@ type Syncer struct {
 	apart               connTracker // of the source's server, where that is configured apart
 	progress            atomic.Pointer[progress]
 	retry               chan struct{} // ends a pause
-	weakerStand         atomic.Bool   // see KeepWeaker
+	superseded          atomic.Int32  // see Supersede
 }
 
 // New checks the configuration; nothing is connected yet.
@@ -57,12 +57,12 @@ func New(c Config) (*Syncer, error) {
 		config: c, owner: c.Owner, source: c.Source, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}
-	s.KeepWeaker(c.KeepWeaker)
+	s.Supersede(c.Superseded)
 	return s, nil
 }
 
-// KeepWeaker changes what Config.KeepWeaker says, for policies that are taken over from now on.
-func (s *Syncer) KeepWeaker(keep bool) { s.weakerStand.Store(keep) }
+// Supersede changes Config.Superseded for policies that are taken over from now on.
+func (s *Syncer) Supersede(by Superseded) { s.superseded.Store(int32(by)) }
 
 // Published is closed once every table has a release that readers may see, or is halted.
 func (s *Syncer) Published() <-chan struct{} { return s.published }
@@ -108,7 +108,7 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 		if i < 0 {
 			s.removed[name] = true
 		}
-		if i < 0 || !samePublication(before, tables[i]) && !mayStand(before, tables[i], s.weakerStand.Load()) {
+		if i < 0 || !samePublication(before, tables[i]) && !mayStand(before, tables[i], Superseded(s.superseded.Load())) {
 			delete(s.status.Tables, name) // what readers see is not what is wanted
 		}
 	}

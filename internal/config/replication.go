@@ -9,7 +9,7 @@ type Replication struct {
 	Recovery  Recovery      `yaml:"recovery" choices:"resynchronize stop" default:"resynchronize" doc:"What happens when changes may be missing: compare each table with its source and apply the difference (resynchronize), or wait for the operator (stop)."`
 	Heartbeat time.Duration `yaml:"heartbeat" default:"10s" range:"0s..1d" doc:"How often a sign of life is written into an idle stream, so that the server need not keep its log (PostgreSQL 14 and later); 0s writes none."`
 	// Superseded says what readers get of a release that a changed policy asks more of.
-	Superseded Superseded `yaml:"superseded" choices:"withdraw keep" default:"withdraw" doc:"What readers get of a table after its policy has become stricter, until the new release is ready: nothing (withdraw), or the release before, if it has the same columns (keep). A release that promises as much as the new policy stays in any case."`
+	Superseded Superseded `yaml:"superseded" choices:"withdraw keep" default:"withdraw" doc:"What readers get of a table after its policy has become stricter, until the new release is ready: nothing (withdraw), or the release before, if it has the same columns (keep). A release that promises as much as the new policy stays in any case, but with max_staleness."`
 	Alarm      Alarm      `yaml:"alarm" doc:"From where on the log warns."`
 }
 
