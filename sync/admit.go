@@ -46,7 +46,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		}
 	}
 	s.enqueue(t, kind)
-	status := g.status(s.visible(t, g), fits)
+	status := s.stored(t, g)
 	status.Preparing = true
 	if known && !fits && !g.isMark() {
 		s.tellSuperseded(t, g)
@@ -58,6 +58,11 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 // visible reports whether readers may have what the store shows of a table.
 func (s *session) visible(t *table, g generation) bool {
 	return t.layout.visible(g, Superseded(s.syncer.superseded.Load()))
+}
+
+// stored is the status of a table by its row in the store.
+func (s *session) stored(t *table, g generation) TableStatus {
+	return t.layout.stored(g, Superseded(s.syncer.superseded.Load()))
 }
 
 // tellSuperseded tells what readers have of a table until its release for a changed policy is ready.
@@ -77,7 +82,7 @@ func (s *session) tellSuperseded(t *table, g generation) {
 // leave leaves a linked table as it is, since all of its group have to be published afresh and one
 // of them stays halted.
 func (s *session) leave(ctx context.Context, t *table, g generation, known bool) error {
-	s.syncer.setTable(t.layout.name(), g.status(s.visible(t, g), t.layout.fits(g)))
+	s.syncer.setTable(t.layout.name(), s.stored(t, g))
 	if !known {
 		return nil
 	}
@@ -179,8 +184,8 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	}
 	s.tables = append(s.tables, t)
 	status := t.mode.status()
-	stored := g.status(s.visible(t, g), true)
-	status.State, status.Preparing = stored.State, stored.Preparing
+	stored := s.stored(t, g)
+	status.State, status.Preparing, status.Superseded = stored.State, stored.Preparing, stored.Superseded
 	status.Generation = t.release.generation
 	s.syncer.setTable(t.layout.name(), status)
 	return nil

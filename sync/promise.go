@@ -109,6 +109,15 @@ func (t *layout) visible(g generation, by Superseded) bool {
 	return shown.mayStand(t.promise, by)
 }
 
+// stored is the status of the table by its row in the store.
+func (t *layout) stored(g generation, by Superseded) TableStatus {
+	fits := t.fits(g)
+	status := g.status(t.visible(g, by), fits)
+	own, _ := t.promise.text() // it was written before
+	status.Superseded = status.State == Published && (!fits || g.shows != 0 && g.promise != "" && g.promise != own)
+	return status
+}
+
 // imply reports whether each wanted constraint follows from one that is kept.
 func imply(kept, wanted []privacy.Spec) bool {
 	return !slices.ContainsFunc(wanted, func(w privacy.Spec) bool {

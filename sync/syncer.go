@@ -108,9 +108,16 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 		if i < 0 {
 			s.removed[name] = true
 		}
-		if i < 0 || !samePublication(before, tables[i]) && !mayStand(before, tables[i], Superseded(s.superseded.Load())) {
-			delete(s.status.Tables, name) // what readers see is not what is wanted
+		if i >= 0 && samePublication(before, tables[i]) {
+			continue
 		}
+		status := s.status.Tables[name]
+		if i < 0 || status.State != Published || !mayStand(before, tables[i], Superseded(s.superseded.Load())) {
+			delete(s.status.Tables, name) // what readers see is not what is wanted
+			continue
+		}
+		status.Superseded, status.Preparing = true, true
+		s.status.Tables[name] = status
 	}
 	for _, now := range tables {
 		delete(s.removed, now.Policy.Table)
@@ -236,6 +243,7 @@ func (s *session) report(figures map[*table]TableStatus) {
 			now.State = Published
 		}
 		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
+		now.Superseded = before.Superseded && t.release.showAt != 0 && now.State == Published
 		if now.Preparing && before.State != Halted { // who keeps it from being made ready is still there
 			now.Problem, now.Fix = before.Problem, before.Fix
 		}
