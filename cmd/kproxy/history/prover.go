@@ -9,8 +9,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
-	"github.com/kproxy/kproxy/internal/verify"
 	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
