@@ -24,53 +24,41 @@ func rewritten(t *testing.T, of *table, part int) []incremental.ClassID {
 	return classes
 }
 
-// TestMixing changes one class of many, and mixes: the class is written once more, among
-// others that are drawn anew each time, as many as mixRows and mixClasses allow. Where
-// nothing has changed, nothing is mixed.
-func TestMixing(t *testing.T) {
+// TestCovers changes one class of many: it is written with others that are drawn anew each time,
+// at least coverLeast where there are so many, and none is written again. Where nothing has
+// changed, nothing is written.
+func TestCovers(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ k, classes, least, most int }{
-		{3, 100, 20, mixClasses + 1},  // as many as are drawn, some of them twice
-		{200, 12, 2, mixRows/200 + 1}, // large classes: as many rows as are allowed
-		{2 * mixRows, 3, 1, 2},        // one other class at least is drawn
+	for _, test := range []struct{ k, classes, changed, least, most int }{
+		{3, 100, 1, coverLeast + 1, coverLeast + 1},
+		{3, 100, 10, 19, 20},
+		{3, 200, 60, 60 + coverMost - 4, 60 + coverMost}, // as many as are drawn, some of them twice
+		{3, 2, 1, 1, 2},
+		{3, 1, 1, 1, 1},
 	} {
 		of := memoryTable(t, sizeOnly(test.k))
-		ages := agesOf(test.classes, test.k)
-		for i := range ages {
-			ages[i] /= 10 // apart by one, so that there is room for many
-		}
-		fillMemory(t, of, ages...)
-		p := partsOf(of)[0]
-		p.recent = p.recent[:0] // those that were new
-		if of.mode.mix() || len(rewritten(t, of, 0)) > 0 {
-			t.Error("nothing has changed, and something is mixed")
+		fillMemory(t, of, agesOf(test.classes, test.k)...)
+		partition := partsOf(of)[0].partition
+		if rows := settleAndSend(t, of).packedRows(t, of); len(rows) > 0 || of.mode.mix() {
+			t.Errorf("nothing has changed, and %d rows are written", len(rows))
 		}
 		drawn := map[incremental.ClassID]bool{}
-		for i := range 20 {
-			if err := of.change(1, 0, fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
+		for i := range 40 {
+			of.changeAll(t, test.k, test.changed, fmt.Sprint(i))
+			written := map[incremental.ClassID]bool{}
+			rows := settleAndSend(t, of).packedRows(t, of)
+			for _, row := range rows {
+				written[row.class], drawn[row.class] = true, true
 			}
-			changed := p.partition.ClassOf(1)
-			if classes := rewritten(t, of, 0); !slices.Equal(classes, []incremental.ClassID{changed}) {
-				t.Fatalf("the change of class %d has written %v", changed, classes)
+			if of.mode.mix() {
+				t.Fatal("the classes are to be written once more")
 			}
-			if !of.mode.mix() {
-				t.Fatal("nothing is mixed")
-			}
-			if len(p.recent) > 0 {
-				t.Fatalf("%v are to be mixed once more", p.recent)
-			}
-			classes := rewritten(t, of, 0)
-			p.recent = p.recent[:0] // as the applier does when all is written
-			if !slices.Contains(classes, changed) || len(classes) < test.least || len(classes) > test.most {
-				t.Fatalf("k %d: class %d is mixed as %v", test.k, changed, classes)
-			}
-			for _, class := range classes {
-				drawn[class] = true
+			if !written[partition.ClassOf(1)] || len(written) != len(rows) || len(rows) < test.least || len(rows) > test.most {
+				t.Fatalf("%+v: class %d is written with %d rows of %d classes", test, partition.ClassOf(1), len(rows), len(written))
 			}
 		}
-		if len(drawn) < min(test.classes, 9*test.classes/10) {
-			t.Errorf("k %d: of %d classes, %d are drawn ever", test.k, test.classes, len(drawn))
+		if len(drawn) < min(test.classes, 4*test.classes/10) {
+			t.Errorf("%+v: %d classes are drawn ever", test, len(drawn))
 		}
 	}
 }
