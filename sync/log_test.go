@@ -1,8 +1,11 @@
 package sync
 
 import (
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/jackc/pglogrepl"
 
@@ -72,11 +75,9 @@ func loggedTables(updates catalog.UpdateMode) []loggedTable {
 }
 
 // newLoggedBench has a server of its own, whose log has nothing but what is written.
-func newLoggedBench(t *testing.T, of loggedTable, rows int) *bench {
+func newLoggedBench(t *testing.T, of loggedTable, rows int, settings map[string]string) *bench {
 	t.Helper()
-	server, err := pgserver.Start(t.Context(), pgserver.Options{Settings: map[string]string{
-		"full_page_writes": "off", "autovacuum": "off", "checkpoint_timeout": "30min", "max_wal_size": "8GB",
-	}})
+	server, err := pgserver.Start(t.Context(), pgserver.Options{Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,23 +95,26 @@ func newLoggedBench(t *testing.T, of loggedTable, rows int) *bench {
 	return b.provide(server, catalog.Policy{Tables: []catalog.TablePolicy{policy}})
 }
 
+// logPosition is how much log the server has written.
+func (b *bench) logPosition() (at pglogrepl.LSN) {
+	b.t.Helper()
+	b.scan([]any{&at}, "SELECT pg_current_wal_insert_lsn()::text")
+	return at
+}
+
 // logOf makes a change of each of some records, alone if a Syncer applies them, and returns the
 // bytes of log for each.
 func (b *bench) logOf(change string, from, changes int, s *Syncer) int {
 	b.t.Helper()
-	position := func() (at pglogrepl.LSN) {
-		b.scan([]any{&at}, "SELECT pg_current_wal_insert_lsn()::text")
-		return at
-	}
-	before := position()
+	before := b.logPosition()
 	for i := range changes {
-		at := position()
+		at := b.logPosition()
 		b.exec(fmt.Sprintf(change, from+7*i))
 		if s != nil {
 			await(b.t, "the change is applied", func() bool { return s.Status().Position > at })
 		}
 	}
-	return int(position()-before) / changes
+	return int(b.logPosition()-before) / changes
 }
 
 // TestLogOfAChange counts the bytes of log that a change writes, alone, beside what it writes of
@@ -121,7 +125,7 @@ func TestLogOfAChange(t *testing.T) {
 	for _, of := range loggedTables(catalog.Immediate) {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
-			b := newLoggedBench(t, of, 20_000)
+			b := newLoggedBench(t, of, 20_000, map[string]string{"full_page_writes": "off", "autovacuum": "off", "checkpoint_timeout": "30min", "max_wal_size": "8GB"})
 			s, stop := b.run()
 			for i, change := range of.changes {
 				if err := stop(); err != nil {
@@ -140,4 +144,57 @@ func TestLogOfAChange(t *testing.T) {
 			b.checkStore(s)
 		})
 	}
+}
+
+var growth = flag.Duration("growth", 5*time.Second, "how long TestGrowth changes each table")
+
+// TestGrowth changes tables at 150 updates a second, each a transaction, of a quasi-identifier every
+// fourth time, on a server that vacuums as PostgreSQL does unasked: the store grows by what pages
+// had no room for, and is soon as large as it gets.
+//
+//	go test ./sync -run 'TestGrowth' -v -growth 20m -timeout 2h
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	const rate = 150
+	rows := 20_000
+	if *growth >= time.Minute {
+		rows = 150_000
+	}
+	for _, of := range loggedTables(catalog.Immediate) {
+		t.Run(of.name, func(t *testing.T) {
+			t.Parallel()
+			b := newLoggedBench(t, of, rows, map[string]string{"autovacuum": "on", "full_page_writes": "on"})
+			s, _ := b.run()
+			first, log, changes := b.storeBytes(), b.logPosition(), 0
+			for began := time.Now(); time.Since(began) < *growth; changes++ {
+				time.Sleep(time.Until(began.Add(time.Duration(changes) * time.Second / rate)))
+				change := of.changes[0]
+				if changes%4 == 3 {
+					change = of.changes[1]
+				}
+				b.exec(fmt.Sprintf(change.sql, 1+rand.IntN(rows)))
+				if changes%(60*rate) == 60*rate-1 {
+					t.Logf("after %.0f s, the store is %.2f times as large", time.Since(began).Seconds(), float64(b.storeBytes())/float64(first))
+				}
+			}
+			log = b.logPosition() - log
+			for at := b.logPosition(); s.Status().Position < at; at = min(at, b.logPosition()) {
+				b.exec(fmt.Sprintf(of.changes[0].sql, 1))
+				time.Sleep(10 * time.Millisecond)
+			}
+			by := float64(b.storeBytes()) / float64(first)
+			t.Logf("%d changes: the store is %.2f times as large as its first %d bytes; %d bytes of log a change, those of the source among them", changes, by, first, int(log)/changes)
+			if by >= 2 {
+				t.Errorf("the store is %.2f times as large as at first", by)
+			}
+			b.checkStore(s)
+		})
+	}
+}
+
+// storeBytes is the size of the store on disk.
+func (b *bench) storeBytes() (bytes int64) {
+	b.t.Helper()
+	b.scan([]any{&bytes}, "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class WHERE relnamespace = 'kproxy_store'::regnamespace AND relkind = 'r'")
+	return bytes
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // rewritten are the classes of a part that a settling writes, which must each have been
@@ -201,8 +200,8 @@ func TestMixingIsDue(t *testing.T) {
 func TestMixingWaitsForABoundary(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", privacy.Spec{Model: privacy.K, K: 3}))
-		fillMemory(t, of, agesOf(20, 3)...)
+		of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
+		fillMemory(t, of, agesOf(20, homes.K)...)
 		a := &applier{session: &session{tables: []*table{of}}, mixer: newMixer()}
 		defer a.mixer.timer.Stop()
 		a.mixer.touchIfLate(a.session.tables)

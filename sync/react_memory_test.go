@@ -113,8 +113,8 @@ func TestPartitionsAreBound(t *testing.T) {
 // changed last; amid a transaction mixing is put off.
 func TestMixingIsWritten(t *testing.T) {
 	t.Parallel()
-	of := boundTable(t)
-	fillMemory(t, of, agesOf(5, 3)...)
+	of := boundAs(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
+	fillMemory(t, of, agesOf(5, homes.K)...)
 	a, m, _ := renewing(t, of)
 	of.release.position = 100
 	a.transaction.open = true
