@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +38,9 @@ func qi(name string, kind hierarchy.Kind) catalog.ColumnPolicy {
 // loggedTables are a table of six quasi-identifiers in small classes, and one whose only
 // quasi-identifier has three values.
 func loggedTables(updates catalog.UpdateMode) []loggedTable {
-	plain := func(name string) catalog.ColumnPolicy { return catalog.ColumnPolicy{Name: name, Role: catalog.Insensitive} }
+	plain := func(name string) catalog.ColumnPolicy {
+		return catalog.ColumnPolicy{Name: name, Role: catalog.Insensitive}
+	}
 	return []loggedTable{{
 		name:  "ordinary",
 		setup: applyTable + "; INSERT INTO people SELECT " + applyPerson + " FROM generate_series(1, %d) i",
@@ -122,8 +125,8 @@ func (b *bench) logOf(change string, from, changes int, s *Syncer) int {
 func TestLogOfAChange(t *testing.T) {
 	t.Parallel()
 	const changes = 40
-	for _, of := range loggedTables(catalog.Immediate) {
-		t.Run(of.name, func(t *testing.T) {
+	for _, of := range slices.Concat(loggedTables(catalog.Immediate), loggedTables(catalog.Guarded)) {
+		t.Run(fmt.Sprintf("%s, %s", of.name, of.policy.Updates.Mode), func(t *testing.T) {
 			t.Parallel()
 			b := newLoggedBench(t, of, 20_000, map[string]string{"full_page_writes": "off", "autovacuum": "off", "checkpoint_timeout": "30min", "max_wal_size": "8GB"})
 			s, stop := b.run()

@@ -264,7 +264,6 @@ func (s *immediate) restyle(to *statements, classes []incremental.ClassID) {
 // shownTexts are the generalized columns of classes, of each once.
 type shownTexts struct {
 	s     *immediate
-	class incremental.ClassID
 	texts []value
 	large map[incremental.ClassID][]value // of divided classes
 }

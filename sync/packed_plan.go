@@ -21,8 +21,6 @@ type packedRow struct {
 	members []int32 // slots
 }
 
-func (r packedRow) key() packedKey { return packedKey{r.class, r.section} }
-
 // packedPlan is what a packed release has to be told of a group of changes.
 type packedPlan struct {
 	s       *immediate

@@ -28,12 +28,12 @@ const (
 type sections struct {
 	classes map[incremental.ClassID]*dividedClass
 	list    []section
-	unused  []int32                            // of list
-	of      []int32                            // by slot of the partition: the section among list, from 1 on; 0 for none
-	single  map[incremental.ClassID]struct{}   // classes with members that have rows of their own; see packing
-	next    incremental.ClassID                // classes from this one on are not in the store
-	shuffle func(n int, swap func(i, j int))   // random
-	draw    func(n int) int                    // random
+	unused  []int32                          // of list
+	of      []int32                          // by slot of the partition: the section among list, from 1 on; 0 for none
+	single  map[incremental.ClassID]struct{} // classes with members that have rows of their own; see packing
+	next    incremental.ClassID              // classes from this one on are not in the store
+	shuffle func(n int, swap func(i, j int)) // random
+	draw    func(n int) int                  // random
 }
 
 // dividedClass is a class with sections.
