@@ -48,7 +48,6 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 type maintained struct {
 	part      *part
 	partition *incremental.Partition
-	recent    []incremental.ClassID // written since the classes were mixed
 	threshold incremental.RenewalThreshold
 	// loss is that of the release when it was last compared with one made afresh, and drift
 	// its ratio to that one's; 0 before the first comparison.
@@ -202,11 +201,6 @@ func (s *immediate) moved() []incremental.RecordID {
 }
 
 func (s *immediate) written() {
-	for i, changes := range s.changes {
-		if !s.t.isPacked() {
-			s.parts[i].rememberWritten(changes.Rewrite)
-		}
-	}
 	s.changes = nil
 	s.stored()
 }
