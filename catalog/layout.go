@@ -37,6 +37,9 @@ const RecordColumn = "kproxy_record"
 // MembersColumn is the column of a packed release that holds some records of a class.
 const MembersColumn = "kproxy_members"
 
+// SectionColumn is the column of a packed release that numbers the sections of a class.
+const SectionColumn = "kproxy_section"
+
 // Columns that a guarded table has besides. ClassColumn(0) and WeightColumn are
 // published: classes never change, so that their numbers tell nothing that comparing
 // versions would not.
@@ -98,7 +101,7 @@ func ClassColumn(component int) string {
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
 	switch name {
-	case RecordColumn, MembersColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
+	case RecordColumn, MembersColumn, SectionColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
 		PersonsColumn, WindowColumn, ParentColumn, OwnColumn, AliasColumn, DiscountedColumn, LeaversColumn, PoolingColumn, StaleColumn:
 		return true
 	}

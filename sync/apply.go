@@ -23,7 +23,6 @@ type applier struct {
 	writer writer
 	moved  time.Time // when the position was last moved
 
-	mixer   *mixer
 	due     *time.Timer // for tables that publish by the clock
 	renewer *renewer
 	joiner  joiner
@@ -69,8 +68,7 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 }
 
 func (a *applier) run(ctx context.Context) error {
-	a.moved, a.mixer, a.due = time.Now(), newMixer(), time.NewTimer(0)
-	defer a.mixer.timer.Stop()
+	a.moved, a.due = time.Now(), time.NewTimer(0)
 	defer a.due.Stop()
 	a.renewer = newRenewer(a)
 	defer a.renewer.close()
@@ -82,8 +80,6 @@ func (a *applier) run(ctx context.Context) error {
 			err = a.publishDue(ctx)
 		case <-a.writer.oldestEnded():
 			err = a.batchWritten(ctx)
-		case <-a.mixer.timer.C:
-			err = a.mix(ctx)
 		case <-a.renewer.ticker.C:
 			err = a.tick(ctx)
 		case a.renewer.ready = <-a.renewer.ended:
@@ -315,7 +311,7 @@ func (t *table) apply(kind pglogrepl.MessageType, c change) error {
 // publishDue publishes what is due by the clock, at a commit boundary.
 func (a *applier) publishDue(ctx context.Context) error {
 	if !a.atBoundary() {
-		a.due.Reset(mixIdle)
+		a.due.Reset(retryDue)
 		return nil
 	}
 	a.session.tables.prepare(a.session.position)
@@ -329,8 +325,9 @@ func (a *applier) publishDue(ctx context.Context) error {
 }
 
 // minWait and maxWait bound the time until due tables are checked again, as the clock may be
-// adjusted meanwhile.
+// adjusted meanwhile. retryDue is when they are checked again amid a transaction.
 const (
+	retryDue = 30 * time.Millisecond
 	minWait = 100 * time.Millisecond
 	maxWait = 5 * time.Second
 )

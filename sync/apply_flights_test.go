@@ -133,9 +133,6 @@ func TestLandingIsNoted(t *testing.T) {
 			if status := a.session.syncer.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
 				t.Errorf("%+v: the status tells of %s", test, status.Position)
 			}
-			if mixes := !a.mixer.until.IsZero(); mixes != test.changes {
-				t.Errorf("%+v: something is to be mixed: %t", test, mixes)
-			}
 			time.Sleep(time.Second)
 			select {
 			case <-a.due.C:
@@ -147,7 +144,6 @@ func TestLandingIsNoted(t *testing.T) {
 					t.Error("what is due is not looked for")
 				}
 			}
-			a.mixer.timer.Stop()
 			a.due.Stop()
 		})
 	}
@@ -182,28 +178,18 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 	}
 }
 
-// TestGroupsBringOthersOnTheirWay has a group depart when classes are to be mixed, and a renewal is
-// asked for: both are begun with it, but no renewal while another one runs.
-func TestGroupsBringOthersOnTheirWay(t *testing.T) {
+// TestGroupsBringRenewalsOnTheirWay has a group depart when a renewal is asked for: it is begun
+// with it, but not while another one runs.
+func TestGroupsBringRenewalsOnTheirWay(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		until   time.Duration // from now on; 0 for nothing to mix
-		mixes   bool
-		running *renewal
-	}{{0, false, nil}, {-time.Second, true, nil}, {time.Hour, false, &renewal{}}} {
+	for _, running := range []*renewal{nil, {}} {
 		a, _ := storedApplier(t, partsTable(t))
-		if test.until != 0 {
-			a.mixer.until = time.Now().Add(test.until)
-		}
-		a.renewer.running, a.renewer.requests = test.running, []request{{id: 6, table: catalog.Name{Relation: "unknown"}}}
+		a.renewer.running, a.renewer.requests = running, []request{{id: 6, table: catalog.Name{Relation: "unknown"}}}
 		if err := a.flush(t.Context(), 1000); err != nil {
 			t.Fatal(err)
 		}
-		if a.mixer.until.IsZero() != (test.mixes || test.until == 0) {
-			t.Errorf("%+v: it is to be mixed until %v", test, a.mixer.until)
-		}
-		if begun := len(a.renewer.outcomes) > 0; begun != (test.running == nil) || begun != (len(a.renewer.requests) == 0) {
-			t.Errorf("%+v: %d renewals are asked for, and %d answered", test, len(a.renewer.requests), len(a.renewer.outcomes))
+		if begun := len(a.renewer.outcomes) > 0; begun != (running == nil) || begun != (len(a.renewer.requests) == 0) {
+			t.Errorf("%+v: %d renewals are asked for, and %d answered", running, len(a.renewer.requests), len(a.renewer.outcomes))
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestDueTablesArePublished(t *testing.T) {
 		if err := a.publishDue(t.Context()); err != nil || store.lsn[of.layout.name()] != 0 || of.pending.dirty {
 			t.Errorf("something is published amid a transaction: %v", err)
 		}
-		if at := <-a.due.C; at.Sub(now) != mixIdle {
+		if at := <-a.due.C; at.Sub(now) != retryDue {
 			t.Errorf("it is looked again after %v", at.Sub(now))
 		}
 	})

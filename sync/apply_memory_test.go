@@ -55,10 +55,9 @@ func memoryApplier(tables ...*table) *applier {
 		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
 	}
 	a := newApplier(&session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}}, nil, nil)
-	a.mixer, a.due, a.moved = newMixer(), time.NewTimer(0), time.Now()
+	a.due, a.moved = time.NewTimer(0), time.Now()
 	a.renewer = newRenewer(a)
 	a.renewer.ticker.Stop()
-	a.mixer.timer.Stop()
 	return a
 }
 

@@ -14,8 +14,9 @@ import (
 // so that an older store is published afresh.
 const storeLayout = 5
 
-// packedLayout is raised likewise where only the tables of packed releases do.
-const packedLayout = 2
+// packedLayout is raised likewise where only the tables of packed releases do. 3 divided
+// classes into sections.
+const packedLayout = 3
 
 // weighedLayout is raised likewise where only those of releases whose weights lie apart do.
 // 1 moved the weights of guarded tables that stand alone out of their rows.

@@ -106,7 +106,6 @@ func (a *applier) startBatch(ctx context.Context, to pglogrepl.LSN) error {
 		}
 	}
 	a.session.tables.markDue(a.session.syncer.config.Now())
-	a.mixer.touchIfLate(a.session.tables)
 	a.session.tables.prepare(to)
 	steps := maxSteps
 	if slices.ContainsFunc(a.session.tables, func(t *table) bool { return t.pending.spilled }) {
@@ -173,7 +172,6 @@ func (a *applier) batchCommitted(ctx context.Context, b *batch) error {
 	a.session.shared.ack.stored.Store(uint64(b.to))
 	a.session.report(b.status)
 	if b.changes {
-		a.mixer.changed(a.moved)
 		a.waitForDue()
 	}
 	if a.renewer.readDue {

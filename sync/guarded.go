@@ -141,9 +141,6 @@ func (s *guarded) written() {
 
 func (s *guarded) due() time.Time { return s.lineage.Due() }
 
-// mix has nothing to do: new rows are written in random order, and rows never change.
-func (s *guarded) mix() bool { return false }
-
 func (s *guarded) nextClass() incremental.ClassID { return s.lineage.NextClass() }
 
 func (s *guarded) status() TableStatus {

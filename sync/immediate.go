@@ -11,6 +11,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // immediate shows every commit of the source at once: the classes of each part are
@@ -20,10 +21,12 @@ type immediate struct {
 	parts   []*maintained
 	changes []incremental.Changes // of each part, at the last settling
 	hidden  bool                  // the stored release is empty, as all records are withheld
+
+	sections *sections // of a packed release; else unused
 }
 
 func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
-	s := &immediate{t: t}
+	s := &immediate{t: t, sections: newSections()}
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
 		for i, a := range p.attributes {
@@ -45,7 +48,6 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 type maintained struct {
 	part      *part
 	partition *incremental.Partition
-	recent    []incremental.ClassID // written since the classes were mixed
 	threshold incremental.RenewalThreshold
 	// loss is that of the release when it was last compared with one made afresh, and drift
 	// its ratio to that one's; 0 before the first comparison.
@@ -80,10 +82,12 @@ func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) erro
 func (s *immediate) hash([]byte) keyHash { return keyHash{} }
 
 func (s *immediate) remove(id incremental.RecordID, _ keyHash) error {
+	s.sections.forget(s.parts[0].partition.SlotOf(id))
 	return s.each(func(p *maintained) error { return p.partition.Delete(id) })
 }
 
 func (s *immediate) truncate() {
+	s.sections.clear()
 	for _, p := range s.parts {
 		p.partition.Truncate()
 	}
@@ -167,7 +171,12 @@ func (s *immediate) places() []storeColumn {
 
 func (s *immediate) marks() []storeColumn { return s.places() }
 
-func (s *immediate) indexed() []string { return columnNames(s.marks()) }
+func (s *immediate) indexed() []string {
+	if s.t.isPacked() {
+		return []string{s.parts[0].part.column + ", " + catalog.SectionColumn}
+	}
+	return columnNames(s.marks())
+}
 
 func (s *immediate) place(ids []incremental.RecordID) []any {
 	columns := make([]any, len(s.parts))
@@ -192,11 +201,13 @@ func (s *immediate) moved() []incremental.RecordID {
 }
 
 func (s *immediate) written() {
-	for i, changes := range s.changes {
-		s.parts[i].rememberWritten(changes.Rewrite)
-	}
 	s.changes = nil
-	s.hidden = s.parts[0].partition.Classes() == 0
+	s.stored()
+}
+
+// stored notes that the store has all classes that there are.
+func (s *immediate) stored() {
+	s.hidden, s.sections.next = s.parts[0].partition.Classes() == 0, s.parts[0].partition.NextClass()
 }
 
 func (s *immediate) due() time.Time { return time.Time{} }

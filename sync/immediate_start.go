@@ -28,7 +28,7 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	s.changes = nil // all is new
-	s.hidden = s.parts[0].partition.Classes() == 0
+	s.stored()
 	for _, part := range s.parts {
 		part.threshold.Fresh(part.partition.Loss())
 	}
@@ -115,7 +115,7 @@ func (s *immediate) load(ctx context.Context, from *storeView, progress func(don
 			return err
 		}
 	}
-	s.hidden = s.parts[0].partition.Classes() == 0
+	s.stored()
 	return nil
 }
 

@@ -142,8 +142,6 @@ func (s *linked) due() time.Time {
 	return time.Time{}
 }
 
-func (s *linked) mix() bool { return false }
-
 // nextClass: the partition goes on from the classes that it is given.
 func (s *linked) nextClass() incremental.ClassID { return 1 }
 

@@ -52,9 +52,6 @@ type updateMode interface {
 
 	// due is the time at which settle has something to do without a change; zero for never.
 	due() time.Time
-	// mix has settle rewrite classes, so that their places do not show when they changed; false
-	// if there is nothing to mix.
-	mix() bool
 	nextClass() incremental.ClassID
 	status() TableStatus
 }

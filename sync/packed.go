@@ -2,7 +2,6 @@ package sync
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +14,8 @@ import (
 
 // The release of an immediate table with one part is packed: a row of packed_<n> holds
 // some records of one class, with what the class shows once and what the records show in
-// an array of rows of copied_<n>. A touched class is then one row to write instead of its
-// members'. release_<n>, on which the published relation stands, is a view that unpacks
+// an array of rows of copied_<n>. A change is then one row to write, or two, instead of one
+// for each member of its class. release_<n>, on which the published relation stands, is a view that unpacks
 // it; of other tables it is a table.
 //
 // The packed rows also tell which class a record is in, as a member has its record's
@@ -32,9 +31,17 @@ const (
 	// lies elsewhere costs readers several times as much.
 	packedMembers = 16
 	packedWidth   = 450
+	// packedFill and recordsFill are how much of their pages packed rows and records fill at
+	// first, in percent: the next version of a row finds room beside it, and no index is
+	// written.
+	packedFill  = 85
+	recordsFill = 90
 	// packedTarget is the size in bytes from which on the server compresses a row or stores
 	// it elsewhere ("Storage Parameters"); the greatest that it allows.
 	packedTarget = 8160
+	// inPlace bounds the rows that are changed where they are. Of more, deleting them and
+	// sending others takes the server less time, and as much log.
+	inPlace = 300
 )
 
 // isPacked says which of the two layouts the table's release has.
@@ -46,10 +53,10 @@ func (t *releaseState) packedTable() string { return storeTable("packed", t.gene
 func (t *releaseState) copiedTable() string { return storeTable("copied", t.generation).SQL() }
 
 // packedList are the columns of a packed row: their names, and as expressions over c0, the
-// class with its generalized columns of their types, and packed, its members.
+// row's class and section with its generalized columns of their types, and packed, its members.
 func (t *table) packedList() (names, expressions string) {
 	part := t.parts[0]
-	quoted, values := []string{part.column}, []string{"c0." + part.column}
+	quoted, values := []string{part.column, catalog.SectionColumn}, []string{"c0." + part.column, "c0." + catalog.SectionColumn}
 	for i, c := range part.generalized {
 		quoted = append(quoted, catalog.QuoteIdentifier(c.Name))
 		values = append(values, fmt.Sprintf("c0.g%d::%s AS %s", i, c.Type, catalog.QuoteIdentifier(c.Name)))
@@ -72,88 +79,210 @@ func packing(keys, order, members string) string {
 		GROUP BY %[1]s, CASE WHEN pg_column_size(member) > %[5]d THEN record END`, keys, order, catalog.MembersColumn, members, packedWidth)
 }
 
-// packedAtOnce bounds the classes that are written by one statement, which then takes the
-// records that have not changed from the rows it deletes. Where there are more, where
+// packedAtOnce bounds the rows that are written by one statement inside the server, which then
+// takes the records that have not changed from the rows it deletes. Where there are more, where
 // nothing was published or it is not known which have changed, all are taken from the
 // store, some thousands at a time.
 const packedAtOnce = maxGroupRows + maxGroupRows/2
 
-// writePacked replaces the rows of the classes that are gone or touched: those whose
-// members are held in memory by rows that are sent, the others inside the server.
+// writePacked writes the rows of what has changed: those whose members are held in memory by
+// what is sent, the others inside the server.
 func (s *immediate) writePacked(to *statements) {
-	gone := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)
-	held, touched := s.held(s.changes[0].Rewrite)
-	if len(gone) <= packedAtOnce && !s.hidden && !s.t.pending.spilled {
-		s.replacePacked(to, gone, touched, func(id incremental.RecordID) bool {
-			_, changed := s.t.pending.rows[id]
-			return changed
-		})
-	} else {
-		for chunk := range slices.Chunk(gone, writeChunk) {
-			s.replacePacked(to, chunk, nil, nil)
+	p := s.plan()
+	if len(p.stay) > inPlace {
+		for _, row := range p.stay {
+			p.gone = append(p.gone, packedKey{row.class, row.section})
 		}
-		for chunk := range slices.Chunk(touched, writeChunk) {
+		p.made, p.stay = append(p.made, p.stay...), nil
+	}
+	t := s.t
+	for chunk := range slices.Chunk(p.retired, writeChunk) {
+		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.packedTable(), s.parts[0].part.column), numbers(chunk))
+	}
+	for chunk := range slices.Chunk(p.gone, writeChunk) {
+		classes, sections := packedKeys(chunk)
+		to.Queue(t.packedDeletion(), classes, sections)
+	}
+	s.writeInServer(to, p)
+	s.sections.shuffle(len(p.stay), func(i, j int) { p.stay[i], p.stay[j] = p.stay[j], p.stay[i] })
+	s.changePacked(to, p.stay)
+	s.restyle(to, p.restyle)
+	s.sections.shuffle(len(p.made), func(i, j int) { p.made[i], p.made[j] = p.made[j], p.made[i] })
+	s.sendPacked(to, p.made)
+}
+
+// packedKeys are arrays of the rows' classes and sections.
+func packedKeys(keys []packedKey) (classes, sections *array) {
+	classes, sections = newArray(pgtype.Int8OID, 12*len(keys)), newArray(pgtype.Int8OID, 12*len(keys))
+	for _, key := range keys {
+		classes.addNumber(int64(key.class))
+		sections.addNumber(int64(key.section))
+	}
+	return classes, sections
+}
+
+// writeInServer writes rows with members that are not held.
+func (s *immediate) writeInServer(to *statements, p *packedPlan) {
+	rows := p.inServer
+	if s.hidden || s.t.pending.spilled || len(rows)+len(p.replaced) > packedAtOnce {
+		for chunk := range slices.Chunk(p.replaced, writeChunk) {
+			classes, sections := packedKeys(chunk)
+			to.Queue(s.t.packedDeletion(), classes, sections)
+		}
+		for chunk := range slices.Chunk(rows, writeChunk) {
 			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
 		}
-	}
-	rand.Shuffle(len(held), func(i, j int) { held[i], held[j] = held[j], held[i] })
-	s.sendPacked(to, held)
-}
-
-// held are those of some classes whose members are all held in memory, and the others.
-func (s *immediate) held(classes []incremental.ClassID) (held, others []incremental.ClassID) {
-	if s.t.copies == nil {
-		return nil, classes
-	}
-	var members []int32
-	for _, class := range classes {
-		members = s.parts[0].partition.AppendSlots(members[:0], class)
-		if s.t.copies.have(members) {
-			held = append(held, class)
-		} else {
-			others = append(others, class)
-		}
-	}
-	return held, others
-}
-
-// sendPacked writes the rows of some classes, whose members are held in memory, those of
-// each in random order.
-func (s *immediate) sendPacked(to *statements, classes []incremental.ClassID) {
-	if len(classes) == 0 {
 		return
 	}
-	t, p := s.t, s.parts[0]
+	if len(rows) == 0 {
+		return
+	}
+	s.replacePacked(to, p.replaced, rows, func(id incremental.RecordID) bool {
+		_, moved := s.changes[0].Moved[id]
+		_, changed := s.t.pending.rows[id]
+		return moved || changed
+	})
+}
+
+// appendMembers appends the members of a row as they are sent by COPY.
+func (s *immediate) appendMembers(to []byte, row packedRow) []byte {
+	partition := s.parts[0].partition
+	to = append(to, '{')
+	for i, slot := range row.members {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		to = s.t.copies.appendMember(to, partition.InSlot(slot), slot)
+	}
+	return append(to, '}')
+}
+
+// sendPacked sends new rows, whose members are held in memory.
+func (s *immediate) sendPacked(to *statements, send []packedRow) {
+	if len(send) == 0 {
+		return
+	}
+	t := s.t
 	names, _ := t.packedList()
 	into := fmt.Sprintf("%s (%s)", t.release.packedTable(), names)
-	var members []int32
-	var texts []value
-	var shown []byte
+	shown := s.newShown()
 	rows := newCopyRows()
-	for _, class := range classes {
-		members = p.partition.AppendSlots(members[:0], class)
-		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-		shown = strconv.AppendInt(shown[:0], int64(class), 10)
-		texts = p.part.published(p.partition.Generalize(class), texts[:0])
-		for _, v := range texts {
-			shown = appendCopyField(append(shown, '\t'), v)
+	for _, row := range send {
+		rows = append(strconv.AppendInt(rows, int64(row.class), 10), '\t')
+		rows = strconv.AppendInt(rows, int64(row.section), 10)
+		for _, v := range shown.of(row.class) {
+			rows = appendCopyField(append(rows, '\t'), v)
 		}
-		for pack := range slices.Chunk(members, packedMembers) {
-			rows = append(append(rows, shown...), "\t{"...)
-			for i, slot := range pack {
-				if i > 0 {
-					rows = append(rows, ',')
-				}
-				rows = t.copies.appendMember(rows, p.partition.InSlot(slot), slot)
-			}
-			rows = append(rows, "}\n"...)
-		}
+		rows = append(s.appendMembers(append(rows, '\t'), row), '\n')
 		if len(rows) >= copyBytes {
 			to.Copy(into, rows)
 			rows = newCopyRows()
 		}
 	}
 	to.Copy(into, rows)
+}
+
+// changePacked changes rows, whose members are held in memory, where they are.
+func (s *immediate) changePacked(to *statements, rows []packedRow) {
+	if len(rows) == 0 {
+		return
+	}
+	t, part := s.t, s.parts[0].part
+	keys := make([]packedKey, len(rows))
+	members, shown := newTexts(len(rows)), s.newShown()
+	columns := make([]*array, len(part.generalized))
+	for i := range columns {
+		columns[i] = newTexts(len(rows))
+	}
+	var text []byte
+	for i, row := range rows {
+		keys[i] = packedKey{row.class, row.section}
+		text = s.appendMembers(text[:0], row)
+		plain, err := copyField(string(text))
+		if err != nil {
+			to.err = internal(err)
+			return
+		}
+		members.add(plain)
+		for c, v := range shown.of(row.class) {
+			columns[c].add(v)
+		}
+	}
+	classes, sections := packedKeys(keys)
+	arguments := []any{classes, sections, members}
+	for _, c := range columns {
+		arguments = append(arguments, c)
+	}
+	to.Queue(t.packedChange(), arguments...)
+}
+
+// packedDeletion deletes the rows with the classes $1 and the sections $2.
+func (t *table) packedDeletion() string {
+	return fmt.Sprintf("DELETE FROM %[1]s AS p USING unnest($1::bigint[], $2::bigint[]) AS u(class, section) WHERE p.%[2]s = u.class AND p.%[3]s = u.section AND p.%[2]s = ANY($1)",
+		t.release.packedTable(), t.parts[0].column, catalog.SectionColumn)
+}
+
+// packedChange gives the rows with the classes $1 and the sections $2 the members $3, and
+// what else they show.
+func (t *table) packedChange() string {
+	part := t.parts[0]
+	sets := []string{fmt.Sprintf("%s = u.members::%s[]", catalog.MembersColumn, t.release.copiedTable())}
+	return fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[], $2::bigint[], $3::text[]%[3]s) AS u(class, section, members%[4]s) WHERE p.%[5]s = u.class AND p.%[6]s = u.section AND p.%[5]s = ANY($1)",
+		t.release.packedTable(), strings.Join(append(part.sets(), sets...), ", "), textArrays(4, len(part.generalized)),
+		strings.Join(part.generalizedNames(", ", ""), ""), part.column, catalog.SectionColumn)
+}
+
+// sets are assignments of the generalized columns from u.
+func (p *part) sets() []string {
+	sets := make([]string, len(p.generalized))
+	for i, c := range p.generalized {
+		sets[i] = fmt.Sprintf("%s = u.g%d::%s", catalog.QuoteIdentifier(c.Name), i, c.Type)
+	}
+	return sets
+}
+
+// restyle has all rows of some classes show what the classes do.
+func (s *immediate) restyle(to *statements, classes []incremental.ClassID) {
+	part := s.parts[0].part
+	if len(classes) == 0 || len(part.generalized) == 0 {
+		return
+	}
+	differs := sqlList(part.generalized, func(i int, c generalizedColumn) string { return fmt.Sprintf("u.g%d::%s", i, c.Type) })
+	shown := sqlList(part.generalized, func(_ int, c generalizedColumn) string { return "p." + catalog.QuoteIdentifier(c.Name) })
+	sql := fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[]%[3]s) AS u(class%[4]s) WHERE p.%[5]s = u.class AND p.%[5]s = ANY($1) AND ROW(%[6]s)::record OPERATOR(pg_catalog.*<>) ROW(%[7]s)::record",
+		s.t.release.packedTable(), strings.Join(part.sets(), ", "), textArrays(2, len(part.generalized)),
+		strings.Join(part.generalizedNames(", ", ""), ""), part.column, shown, differs)
+	for chunk := range slices.Chunk(classes, writeChunk) {
+		of := make([]int64, len(chunk))
+		for i, class := range chunk {
+			of[i] = int64(class)
+		}
+		to.Queue(sql, append([]any{numbers(of)}, part.shown(of, s.parts[0].partition.Generalize)...)...)
+	}
+}
+
+// shownTexts are the generalized columns of classes, of each once.
+type shownTexts struct {
+	s     *immediate
+	texts []value
+	large map[incremental.ClassID][]value // of divided classes
+}
+
+func (s *immediate) newShown() *shownTexts {
+	return &shownTexts{s: s, large: map[incremental.ClassID][]value{}}
+}
+
+// of are those of a class, until the next call.
+func (t *shownTexts) of(class incremental.ClassID) []value {
+	if texts, known := t.large[class]; known {
+		return texts
+	}
+	p := t.s.parts[0]
+	t.texts = p.part.published(p.partition.Generalize(class), t.texts[:0])
+	if t.s.sections.classes[class] != nil {
+		t.large[class] = slices.Clone(t.texts)
+	}
+	return t.texts
 }
 
 // placement tells which record lies in which new row.
@@ -168,55 +297,45 @@ func (p placement) add(record, pack int64) {
 	p.packs.addNumber(pack)
 }
 
-// replacePacked deletes the rows of some classes and writes those of others, in random
-// order. Records that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to *statements, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
+// replacePacked deletes some rows and writes others inside the server, in random order. Records
+// that are not fresh are among what is deleted.
+func (s *immediate) replacePacked(to *statements, gone []packedKey, rows []packedRow, fresh func(incremental.RecordID) bool) {
 	t, p := s.t, s.parts[0]
-	if len(classes) == 0 {
-		if len(gone) > 0 {
-			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.packedTable(), p.part.column), numbers(gone))
-		}
-		return
-	}
-	kept, read := newPlacement(2*t.layout.constraints.K()*len(classes)), newPlacement(0)
-	var packs, classOf []int64 // of each new row
-	var members []int32
-	for _, class := range classes {
-		members = p.partition.AppendSlots(members[:0], class)
-		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-		for pack := range slices.Chunk(members, packedMembers) {
-			number := int64(len(packs))
-			packs, classOf = append(packs, number), append(classOf, int64(class))
-			for _, slot := range pack {
-				id := p.partition.InSlot(slot)
-				if fresh(id) {
-					read.add(int64(id), number)
-				} else {
-					kept.add(int64(id), number)
-				}
+	kept, read := newPlacement(packedMembers*len(rows)), newPlacement(0)
+	packs, classOf, sectionOf := make([]int64, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))
+	for i, row := range rows {
+		packs[i], classOf[i], sectionOf[i] = int64(i), int64(row.class), int64(row.section)
+		for _, slot := range row.members {
+			id := p.partition.InSlot(slot)
+			if fresh(id) {
+				read.add(int64(id), packs[i])
+			} else {
+				kept.add(int64(id), packs[i])
 			}
 		}
 	}
 	columns := p.part.shown(classOf, p.partition.Generalize)
-	arguments := append([]any{numbers(gone), kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf)}, columns...)
+	goneClasses, goneSections := packedKeys(gone)
+	arguments := append([]any{goneClasses, goneSections, kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf), numbers(sectionOf)}, columns...)
 	to.Queue(t.packedReplacement(len(columns)), arguments...)
 }
 
-// packedReplacement deletes the classes $1 and writes rows: which of the deleted members,
-// $2, and of the stored records, $4, lie in which of them, $3 and $5, and the rows' numbers,
-// $6, classes, $7, and as many generalized columns as there are.
+// packedReplacement deletes the rows with the classes $1 and the sections $2 and writes rows:
+// which of the deleted members, $3, and of the stored records, $5, lie in which of them, $4
+// and $6, and the rows' numbers, $7, classes, $8, and sections, $9, and as many generalized
+// columns as there are.
 func (t *table) packedReplacement(columns int) string {
 	class := t.parts[0].column
 	names, expressions := t.packedList()
 	members := fmt.Sprintf(`SELECT k.pack, k.record, (m.*)::%[1]s AS member
-			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($2::bigint[], $3::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
+			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($3::bigint[], $4::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
 			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
-			FROM unnest($4::bigint[], $5::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record AND r.%[3]s = ANY($4)`,
+			FROM unnest($5::bigint[], $6::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record AND r.%[3]s = ANY($5)`,
 		t.release.copiedTable(), catalog.MembersColumn, recordColumn, t.layout.view().copiedList("r."), t.recordsTable())
-	return fmt.Sprintf(`WITH gone AS MATERIALIZED (DELETE FROM %[1]s WHERE %[2]s = ANY($1) RETURNING %[3]s),
-		packed AS MATERIALIZED (%[4]s)
-		INSERT INTO %[1]s (%[5]s) SELECT %[6]s
-		FROM packed JOIN unnest($6::bigint[], $7::bigint[]%[7]s) AS c0(pack, %[2]s%[8]s) USING (pack) ORDER BY random()`,
-		t.release.packedTable(), class, catalog.MembersColumn, packing("pack", " ORDER BY random()", members), names, expressions,
-		textArrays(8, columns), strings.Join(t.parts[0].generalizedNames(", ", ""), ""))
+	return fmt.Sprintf(`WITH gone AS MATERIALIZED (%[1]s RETURNING p.%[2]s),
+		packed AS MATERIALIZED (%[3]s)
+		INSERT INTO %[4]s (%[5]s) SELECT %[6]s
+		FROM packed JOIN unnest($7::bigint[], $8::bigint[], $9::bigint[]%[7]s) AS c0(pack, %[8]s, %[9]s%[10]s) USING (pack) ORDER BY random()`,
+		t.packedDeletion(), catalog.MembersColumn, packing("pack", " ORDER BY random()", members), t.release.packedTable(), names, expressions,
+		textArrays(10, columns), class, catalog.SectionColumn, strings.Join(t.parts[0].generalizedNames(", ", ""), ""))
 }

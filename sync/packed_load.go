@@ -29,7 +29,7 @@ func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress fu
 	if err := l.end(); err != nil {
 		return err
 	}
-	s.hidden = s.parts[0].partition.Classes() == 0
+	s.stored()
 	return nil
 }
 
@@ -40,10 +40,33 @@ type packedLoading struct {
 	loading  *incremental.Loading
 	keys     *keyGathering
 	progress func(done int)
+	divided  []loadedSection
 }
 
-// end has records, keys and classes found.
-func (l *packedLoading) end() error { return l.s.t.endLoading(l.keys, l.loading.End) }
+// loadedSection is a section with the numbers of its records.
+type loadedSection struct {
+	packedKey
+	ids []incremental.RecordID
+}
+
+// end has records, keys and classes found, and then sections.
+func (l *packedLoading) end() error {
+	if err := l.s.t.endLoading(l.keys, l.loading.End); err != nil {
+		return err
+	}
+	made := map[packedKey]int32{}
+	for _, one := range l.divided {
+		index, known := made[one.packedKey]
+		if !known {
+			index = l.s.sections.add(one.class, one.section)
+			made[one.packedKey] = index
+		}
+		for _, id := range one.ids {
+			l.s.sections.put(l.s.parts[0].partition.SlotOf(id), index)
+		}
+	}
+	return nil
+}
 
 // readRecords takes the records, with what is published of them as it is: one goroutine hands
 // them to the partition, and one takes what is held beside it.
@@ -115,25 +138,40 @@ func (l *packedLoading) copyTaker(selected selection) func(*rowBatch) error {
 func (l *packedLoading) readClasses(ctx context.Context) error {
 	t := l.s.t
 	var ids []incremental.RecordID
-	return copyOut(ctx, l.from.first, 2, func(values []value) error {
+	return copyOut(ctx, l.from.first, 3, func(values []value) error {
 		class, err := storedID(values[0])
 		if err != nil {
 			return err
 		}
-		if ids, err = appendStoredIDs(ids[:0], values[1].text); err != nil {
+		section, err := storedID(values[1])
+		if err != nil {
+			return err
+		}
+		if ids, err = appendStoredIDs(ids[:0], values[2].text); err != nil {
 			return err
 		}
 		slices.Sort(ids)
 		if err := l.loading.Assign(incremental.ClassID(class), ids); err != nil {
 			return internal(err)
 		}
+		l.note(packedKey{incremental.ClassID(class), int32(section)}, ids)
 		return nil
 	}, t.classesQuery())
 }
 
-// classesQuery selects packed rows' classes with the numbers of their records.
+// note keeps what is to be known of a row besides its class.
+func (l *packedLoading) note(row packedKey, ids []incremental.RecordID) {
+	if row.section != onlySection {
+		l.divided = append(l.divided, loadedSection{row, slices.Clone(ids)})
+	}
+	if len(ids) == 1 { // there may be other rows of the section; see packing
+		l.s.sections.single[row.class] = struct{}{}
+	}
+}
+
+// classesQuery selects packed rows' classes and sections with the numbers of their records.
 func (t *table) classesQuery() string {
-	return fmt.Sprintf("SELECT p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.MembersColumn, recordColumn, t.release.packedTable())
+	return fmt.Sprintf("SELECT p.%s, p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.SectionColumn, catalog.MembersColumn, recordColumn, t.release.packedTable())
 }
 
 // appendStoredIDs reads an array of numbers, "{1,2,3}".

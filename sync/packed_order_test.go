@@ -43,85 +43,110 @@ func (t *table) change(id, age int, illness string) error {
 	return t.update(row, slices.Clone(row))
 }
 
-// packedRow is a row of a packed release on its way to the server.
-type packedRow struct {
-	class   incremental.ClassID
+// sentRow is a row of a packed release on its way to the server.
+type sentRow struct {
+	packedKey
 	members []int64
+	changed bool // where it is
 }
 
 var memberNumber = regexp.MustCompile(`"\((\d+)`)
 
-// packedRows are the rows of the release that are sent from memory, in their order.
-func (s *sent) packedRows(t *testing.T, of *table) (rows []packedRow) {
+// membersOf are the numbers of the records in an array of members.
+func membersOf(t *testing.T, text string) (members []int64) {
 	t.Helper()
+	for _, m := range memberNumber.FindAllStringSubmatch(text, -1) {
+		number, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members = append(members, number)
+	}
+	return members
+}
+
+// packedRows are the rows of the release that are sent from memory, in their order: those that
+// are changed where they are, then new ones.
+func (s *sent) packedRows(t *testing.T, of *table) (rows []sentRow) {
+	t.Helper()
+	for _, one := range s.statements {
+		if one.sql != of.packedChange() {
+			continue
+		}
+		classes, sections, members := one.arguments[0].(*array).ids(t), one.arguments[1].(*array).ids(t), one.arguments[2].(*array).elements(t)
+		for i := range classes {
+			rows = append(rows, sentRow{packedKey{incremental.ClassID(classes[i]), int32(sections[i])}, membersOf(t, members[i].text), true})
+		}
+	}
 	for _, c := range s.copied {
 		if !strings.HasPrefix(c.into, of.release.packedTable()+" ") {
 			continue
 		}
 		for _, row := range c.rows {
-			class, err := strconv.ParseInt(row[0].text, 10, 64)
-			if err != nil {
-				t.Fatal(err)
+			class, failure := strconv.ParseInt(row[0].text, 10, 64)
+			section, err := strconv.ParseInt(row[1].text, 10, 32)
+			if failure != nil || err != nil {
+				t.Fatal(failure, err)
 			}
-			one := packedRow{class: incremental.ClassID(class)}
-			for _, m := range memberNumber.FindAllStringSubmatch(row[len(row)-1].text, -1) {
-				number, err := strconv.ParseInt(m[1], 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				one.members = append(one.members, number)
-			}
-			rows = append(rows, one)
+			rows = append(rows, sentRow{packedKey{incremental.ClassID(class), int32(section)}, membersOf(t, row[len(row)-1].text), false})
 		}
 	}
 	return rows
 }
 
-// TestPackedOrderTellsNothing changes the same record again and again. In the row of its class
-// it stands at every place, since the members' order would tell who has come last; and of the
-// classes that are sent together, each comes first now and then. All members are sent, each
-// once, and no row has too many of them.
+// TestPackedOrderTellsNothing changes a record of each of six classes of many again and again. In
+// the row of its class it stands at every place, since the members' order would tell who has come
+// last; and of the classes that are sent together, each comes first now and then, among them ones
+// that nothing has changed in. All members of an undivided class are sent, each once.
 func TestPackedOrderTellsNothing(t *testing.T) {
 	t.Parallel()
-	const k, classes = 18, 6 // more than go into one row
+	const k, classes, changed = 9, 30, 6
 	of := memoryTable(t, sizeOnly(k))
 	fillMemory(t, of, agesOf(classes, k)...)
-	places, first := map[int]bool{}, map[incremental.ClassID]bool{}
+	places, first, covers := map[int]bool{}, map[incremental.ClassID]bool{}, map[incremental.ClassID]bool{}
 	for i := range draws {
-		for class := range classes {
-			if err := of.change(1+k*class, 10*class, fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
-			}
+		of.changeAll(t, k, changed, fmt.Sprint(i))
+		own := map[incremental.ClassID]bool{}
+		for class := range changed {
+			own[partsOf(of)[0].partition.ClassOf(incremental.RecordID(1+k*class))] = true
 		}
 		rows := settleAndSend(t, of).packedRows(t, of)
 		first[rows[0].class] = true
-		members := map[incremental.ClassID][]int64{}
 		for _, row := range rows {
-			if len(row.members) > packedMembers {
-				t.Fatalf("a row has %d members", len(row.members))
+			if !row.changed || row.section != onlySection {
+				t.Fatalf("class %d is not changed where it is: %v", row.class, row)
 			}
-			members[row.class] = append(members[row.class], row.members...)
-		}
-		for class, all := range members {
-			if slices.Contains(all, 1) {
-				places[slices.Index(all, 1)] = true
+			if place := slices.Index(row.members, 1); place >= 0 {
+				places[place] = true
+			}
+			if !own[row.class] {
+				covers[row.class] = true
 			}
 			var want []int64
-			for _, id := range partsOf(of)[0].partition.Members(class) {
+			for _, id := range partsOf(of)[0].partition.Members(row.class) {
 				want = append(want, int64(id))
 			}
-			slices.Sort(all)
-			slices.Sort(want)
-			if !slices.Equal(all, want) {
-				t.Fatalf("class %d is sent with %v, and has %v", class, all, want)
+			slices.Sort(row.members)
+			if !slices.Equal(row.members, want) {
+				t.Fatalf("class %d is sent with %v, and has %v", row.class, row.members, want)
 			}
 		}
-		if len(members) != classes {
-			t.Fatalf("%d classes are sent", len(members))
+		if len(rows) < 2*changed-2 || len(rows) > 2*changed { // some of those drawn may be the same
+			t.Fatalf("%d rows are sent", len(rows))
 		}
 	}
-	if len(places) != k || len(first) != classes {
-		t.Errorf("the record stood at the places %v alone, and the classes %v came first", places, first)
+	if len(places) != k || len(first) != classes || len(covers) != classes-changed {
+		t.Errorf("the record stood at the places %v alone, the classes %v came first, and %d others were sent", places, first, len(covers))
+	}
+}
+
+// changeAll changes the first record of each of some classes with as many records as k.
+func (t *table) changeAll(tb testing.TB, k, classes int, illness string) {
+	tb.Helper()
+	for class := range classes {
+		if err := t.change(1+k*class, 10*class, illness); err != nil {
+			tb.Fatal(err)
+		}
 	}
 }
 
@@ -134,7 +159,7 @@ func TestPackedInTheServerTellsNothing(t *testing.T) {
 	for _, spilled := range []bool{false, true} {
 		of := memoryTable(t, sizeOnly(k))
 		of.copies = nil // as that of a table with a column of an enumeration
-		fillMemory(t, of, agesOf(2, k)...)
+		fillMemory(t, of, agesOf(1, k)...)
 		packs := map[int]bool{}
 		for i := range draws / 4 {
 			if err := of.change(1, 0, fmt.Sprint(i)); err != nil {
@@ -149,12 +174,12 @@ func TestPackedInTheServerTellsNothing(t *testing.T) {
 					continue
 				}
 				gone = append(gone, s.arguments[0].(*array).ids(t)...)
-				if len(s.arguments) > 1 {
-					kept, read = placed(t, s.arguments[1], s.arguments[2]), placed(t, s.arguments[3], s.arguments[4])
+				if len(s.arguments) > 2 {
+					kept, read = placed(t, s.arguments[2], s.arguments[3]), placed(t, s.arguments[4], s.arguments[5])
 				}
 			}
-			if !slices.Equal(gone, []incremental.RecordID{incremental.RecordID(class)}) {
-				t.Fatalf("the classes %v are deleted, not %d alone", gone, class)
+			if gone = slices.Compact(gone); !slices.Equal(gone, []incremental.RecordID{incremental.RecordID(class)}) {
+				t.Fatalf("rows of the classes %v are deleted, not of %d alone", gone, class)
 			}
 			if _, changed := read[1]; !changed || !spilled && len(read) != 1 || spilled && len(kept) > 0 || len(read)+len(kept) != k {
 				t.Fatalf("spilled %t: of %d members, %d are read from the store and %d kept", spilled, k, len(read), len(kept))

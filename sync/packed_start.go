@@ -18,14 +18,14 @@ import (
 // release, and of the records with their classes.
 func (p *publisher) createPacked() []string {
 	part := p.table.parts[0]
-	columns := []string{part.column + " bigint"}
+	columns := []string{part.column + " bigint", catalog.SectionColumn + " integer"}
 	for _, c := range part.generalized {
 		columns = append(columns, catalog.QuoteIdentifier(c.Name)+" "+c.Type)
 	}
 	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.table.release.copiedTable()))
 	tables := []string{
 		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.view().copiedList("r."), p.table.recordsTable()),
-		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.table.release.packedTable(), strings.Join(columns, ", "), packedTarget),
+		fmt.Sprintf("CREATE TABLE %s (%s) WITH (fillfactor = %d, toast_tuple_target = %d)", p.table.release.packedTable(), strings.Join(columns, ", "), packedFill, packedTarget),
 	}
 	return append(append(tables, p.spreadRelease()...),
 		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
@@ -47,18 +47,32 @@ func (s *immediate) allClasses() []incremental.ClassID {
 	return classes
 }
 
-// fillPacked writes the classes whose members are all held.
+// fillPacked writes the rows whose members are all held.
 func (p *publisher) fillPacked(ctx context.Context, made targets) error {
 	return p.packing(ctx, made, func(s *immediate, to *statements) {
-		var held []incremental.ClassID
-		held, p.unheld = s.held(s.allClasses())
-		for chunk := range slices.Chunk(held, writeChunk) {
-			s.sendPacked(to, chunk)
+		for chunk := range slices.Chunk(s.allClasses(), writeChunk) {
+			s.sendPacked(to, s.firstRows(chunk, &p.unheld))
 		}
 	})
 }
 
-// packRest writes the other classes, whose members are looked up in the stored records.
+// firstRows are rows of new classes, in random order, but for those of classes with members
+// that are not held.
+func (s *immediate) firstRows(classes []incremental.ClassID, unheld *[]packedRow) (held []packedRow) {
+	for _, class := range classes {
+		rows := s.divide(class)
+		if s.holds(rows) {
+			held = append(held, rows...)
+			continue
+		}
+		s.sections.single[class] = struct{}{}
+		*unheld = append(*unheld, rows...)
+	}
+	s.sections.shuffle(len(held), func(i, j int) { held[i], held[j] = held[j], held[i] })
+	return held
+}
+
+// packRest writes the other rows, whose members are looked up in the stored records.
 func (p *publisher) packRest(ctx context.Context, made targets) error {
 	if len(p.unheld) == 0 {
 		return nil

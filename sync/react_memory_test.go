@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
-
-	"github.com/jackc/pglogrepl"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -106,43 +103,5 @@ func TestPartitionsAreBound(t *testing.T) {
 				t.Errorf("%s, %d: its rows end in %v", test.name, i, r.err)
 			}
 		}
-	}
-}
-
-// TestMixingIsWritten mixes classes at a boundary: they are written, and forgotten as those that
-// changed last; amid a transaction mixing is put off.
-func TestMixingIsWritten(t *testing.T) {
-	t.Parallel()
-	of := boundTable(t)
-	fillMemory(t, of, agesOf(5, 3)...)
-	a, m, _ := renewing(t, of)
-	of.release.position = 100
-	a.transaction.open = true
-	a.mixer.until = time.Now()
-	if err := a.mix(t.Context()); err != nil || m.log() != "" || a.mixer.until.IsZero() {
-		t.Errorf("classes are mixed within a transaction: %v", err)
-	}
-	select {
-	case <-a.mixer.timer.C:
-	case <-time.After(time.Minute):
-		t.Fatal("mixing is not put off, but left out")
-	}
-	a.transaction.open = false
-	if len(partsOf(of)[0].recent) == 0 {
-		t.Fatal("nothing has changed")
-	}
-	if err := a.mix(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.writer.awaitAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
-		t.Errorf("%v are to be mixed: %v", partsOf(of)[0].recent, err)
-	}
-	if log := m.log(); log == "" || a.session.position != pglogrepl.LSN(100) {
-		t.Errorf("at %s, the server is told %q", a.session.position, log)
-	}
-	m.begin(0)
-	partsOf(of)[0].recent = append(partsOf(of)[0].recent, partsOf(of)[0].partition.ClassAt(0))
-	if err := errors.Join(a.mix(t.Context()), a.writer.awaitAll(t.Context())); err == nil {
-		t.Error("a refusal is not told")
 	}
 }

@@ -226,9 +226,5 @@ func (r *renewer) writeOutcome(ctx context.Context, n *renewal, o outcome) error
 	if n.request == 0 && !n.mode.t.pending.dirty {
 		return nil
 	}
-	if err := r.applier.flush(ctx, r.applier.session.position); err != nil {
-		return err
-	}
-	r.applier.mixer.changed(r.applier.moved)
-	return nil
+	return r.applier.flush(ctx, r.applier.session.position)
 }

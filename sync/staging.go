@@ -29,7 +29,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	for _, c := range p.table.keptPlaces() {
 		places += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
 	}
-	records := fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s%s FROM %s WITH NO DATA", p.table.recordsTable(), recordColumn, p.table.layout.columns.list(""), places, p.table.layout.source().sql())
+	records := fmt.Sprintf("CREATE TABLE %s WITH (fillfactor = %d) AS SELECT 0::bigint AS %s, %s%s FROM %s WITH NO DATA", p.table.recordsTable(), recordsFill, recordColumn, p.table.layout.columns.list(""), places, p.table.layout.source().sql())
 	if p.config.isApart() {
 		var err error
 		if records, err = p.emptyRecords(ctx, places); err != nil {

@@ -76,7 +76,7 @@ func storing(of *table, outOfLine, ranges bool) []answer {
 	answers := []answer{
 		{words: "SELECT pg_catalog.pg_relation_size(c.oid) / ", rows: [][]any{{blocks, 7, true, true, outOfLine}}},
 		{words: "pg_export_snapshot", rows: [][]any{{"moment"}}},
-		{words: "COPY (SELECT p.kproxy_class", rows: [][]any{copyRow("2", "{5,2,4,6}"), copyRow("1", "{7,1,3}")}},
+		{words: "COPY (SELECT p.kproxy_class", rows: [][]any{copyRow("2", "0", "{5,2,4,6}"), copyRow("1", "2", "{7,1}"), copyRow("1", "1", "{3}")}},
 		storedOf(func(g *generation) { g.nextClass, g.nextRecord, g.shows, g.previous = 3, 8, 300, 2 }, of),
 	}
 	if !ranges {
@@ -150,10 +150,11 @@ func TestStatementsOfALoading(t *testing.T) {
 		{name: "packed, by two connections", do: taking(readingPlan{blocks: 2, connections: 2}), answers: packed(false, true), once: true},
 		{name: "of persons", do: taking(one), answers: storing(boundAs(t, ofPersons), false, false), policy: &ofPersons},
 		{name: "parts", do: taking(one), answers: inParts(), policy: &ofParts, whole: true},
-		{name: "a class without members", do: taking(one), answers: bad(classes, "1", "{}"), once: true},
-		{name: "a class of unknown members", do: taking(one), answers: bad(classes, "1", "{1,99}"), once: true},
-		{name: "a class that is no number", do: taking(one), answers: bad(classes, "x", "{1}"), once: true},
-		{name: "members that are no numbers", do: taking(one), answers: bad(classes, "1", "{x}"), once: true},
+		{name: "a class without members", do: taking(one), answers: bad(classes, "1", "0", "{}"), once: true},
+		{name: "a class of unknown members", do: taking(one), answers: bad(classes, "1", "0", "{1,99}"), once: true},
+		{name: "a class that is no number", do: taking(one), answers: bad(classes, "x", "0", "{1}"), once: true},
+		{name: "a section that is no number", do: taking(one), answers: bad(classes, "1", "x", "{1}"), once: true},
+		{name: "members that are no numbers", do: taking(one), answers: bad(classes, "1", "0", "{x}"), once: true},
 		{name: "a record that is no number", do: taking(one), answers: bad("COPY (SELECT kproxy_record", "x", "1", "20", "10115", "f", "nurse", "flu", "1"), once: true},
 		{name: "a record of too few columns", do: taking(one), answers: bad("COPY (SELECT kproxy_record", "1", "1"), once: true},
 		{name: "a record twice", do: taking(one), answers: append([]answer{{words: "COPY (SELECT kproxy_record", rows: [][]any{
@@ -161,6 +162,6 @@ func TestStatementsOfALoading(t *testing.T) {
 		}}}, packed(false, false)...), once: true},
 		{name: "a key twice", do: taking(one), answers: append([]answer{{words: "COPY (SELECT kproxy_record", rows: [][]any{
 			copyRow("1", "1", "20", "10115", "f", "nurse", "flu", "1"), copyRow("2", "1", "20", "10115", "f", "nurse", "flu", "1"), copyRow("3", "2", "20", "10115", "f", "nurse", "flu", "1"),
-		}}, {words: classes, rows: [][]any{copyRow("1", "{1,2,3}")}}}, packed(false, false)...), once: true},
+		}}, {words: classes, rows: [][]any{copyRow("1", "0", "{1,2,3}")}}}, packed(false, false)...), once: true},
 	})
 }

@@ -25,6 +25,9 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 			return nil, err
 		}
 		of.written()
+		if packed, is := of.mode.(*immediate); is {
+			packed.sections.inTurn()
+		}
 		of.beginTransaction(200)
 		err := within(ctx, s, func(tx pgx.Tx) error {
 			to := sendTo(ctx, tx)
@@ -43,6 +46,16 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 		of.written()
 		status := of.mode.status()
 		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.pending.dirty, of.pending.spilled, of.pending.count, status.Records, status.Withheld, status.Classes), err
+	}
+}
+
+// inTurn has nothing drawn at random.
+func (s *sections) inTurn() {
+	turn := 0
+	s.shuffle = func(int, func(i, j int)) {}
+	s.draw = func(n int) int {
+		turn++
+		return turn % n
 	}
 }
 

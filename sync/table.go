@@ -79,6 +79,7 @@ type releaseState struct {
 // pendingRow has the values of one record that are not in the store yet.
 type pendingRow struct {
 	inserted bool
+	shown    bool // what the release shows of it alone may have changed
 	values   []value
 }
 
@@ -289,7 +290,7 @@ func (t *table) update(old, values []value) error {
 // modify gives a record other values. Its key is known already.
 func (t *table) modify(id incremental.RecordID, values []value) error {
 	t.pending.dirty = true
-	before := t.mode.row(id)
+	before, shown := t.mode.row(id), !t.copies.same(id, values)
 	if after := t.encode(values, &before); !t.showsSame(id, before, after, values) {
 		if err := t.mode.modify(id, after, t.clock()); err != nil {
 			return internal(fmt.Errorf("modifying a record of %s: %w", t.layout.name(), err))
@@ -297,6 +298,7 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 		t.copies.note(id, values)
 	}
 	t.pending.merge(id, values)
+	t.pending.rows[id].shown = t.pending.rows[id].shown || shown
 	return nil
 }
 

@@ -141,7 +141,7 @@ func (p *publisher) emptyRecords(ctx context.Context, places string) (string, er
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s%s WITH NO DATA", p.table.recordsTable(), recordColumn, columns, places), nil
+	return fmt.Sprintf("CREATE TABLE %s WITH (fillfactor = %d) AS SELECT 0::bigint AS %s, %s%s WITH NO DATA", p.table.recordsTable(), recordsFill, recordColumn, columns, places), nil
 }
 
 // typed are the stored columns as typed NULLs, with the collations that are not those of their types.

@@ -126,14 +126,15 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 	}
 }
 
-// sendRows writes the rows of a table that does not store the places of records. A changed row
-// whose values are all known is deleted and sent like a new one, which costs the server half
-// of an UPDATE.
+// sendRows writes the new rows of a table that does not store the places of records. Where there
+// are many changed ones whose values are all known, they are deleted and sent like new ones, which
+// costs the server half of an UPDATE.
 func (t *table) sendRows(to *statements) {
 	gone := slices.Clone(t.pending.deleted)
 	var sent []incremental.RecordID
+	changed := t.sendsChanged()
 	for id, row := range t.pending.rows {
-		if row.isSent() {
+		if row.inserted || changed && row.isWhole() {
 			sent = append(sent, id)
 			if !row.inserted {
 				gone = append(gone, id)
@@ -158,17 +159,28 @@ func (t *table) sendRows(to *statements) {
 	to.Copy(into, rows)
 }
 
-// isSent reports whether the whole row is sent.
-func (r *pendingRow) isSent() bool {
-	return r.inserted || !slices.ContainsFunc(r.values, func(v value) bool { return v.kept })
+// isWhole reports whether all values of the row are known.
+func (r *pendingRow) isWhole() bool {
+	return !slices.ContainsFunc(r.values, func(v value) bool { return v.kept })
+}
+
+// sendsChanged reports whether changed rows are sent like new ones.
+func (t *table) sendsChanged() bool {
+	changed := 0
+	for _, row := range t.pending.rows {
+		if !row.inserted {
+			changed++
+		}
+	}
+	return len(t.keptPlaces()) == 0 && changed > inPlace
 }
 
 // writeUpdates writes the other changed rows, those that changed the same columns
 // together: the stream leaves unchanged TOAST values out.
 func (t *table) writeUpdates(batch *statements) {
-	byColumns, sent := make(map[string][]incremental.RecordID), len(t.keptPlaces()) == 0
+	byColumns, sent := make(map[string][]incremental.RecordID), t.sendsChanged()
 	for id, row := range t.pending.rows {
-		if row.inserted || sent && row.isSent() {
+		if row.inserted || sent && row.isWhole() {
 			continue
 		}
 		mask := make([]byte, len(row.values))
