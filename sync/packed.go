@@ -80,7 +80,7 @@ const packedAtOnce = maxGroupRows + maxGroupRows/2
 
 // writePacked replaces the rows of the classes that are gone or touched: those whose
 // members are held in memory by rows that are sent, the others inside the server.
-func (s *immediate) writePacked(to *statements) {
+func (s *immediate) writePacked(to queue) {
 	gone := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)
 	held, touched := s.held(s.changes[0].Rewrite)
 	if len(gone) <= packedAtOnce && !s.hidden && !s.t.pending.spilled {
@@ -119,7 +119,7 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 
 // sendPacked writes the rows of some classes, whose members are held in memory, those of
 // each in random order.
-func (s *immediate) sendPacked(to *statements, classes []incremental.ClassID) {
+func (s *immediate) sendPacked(to queue, classes []incremental.ClassID) {
 	if len(classes) == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (p placement) add(record, pack int64) {
 
 // replacePacked deletes the rows of some classes and writes those of others, in random
 // order. Records that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to *statements, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
+func (s *immediate) replacePacked(to queue, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
 	t, p := s.t, s.parts[0]
 	if len(classes) == 0 {
 		if len(gone) > 0 {
