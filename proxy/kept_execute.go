@@ -16,7 +16,8 @@ type preparedKept struct{ sql, look, types string }
 // boundKept is a portal of one, with what it was bound to.
 type boundKept struct {
 	preparedKept
-	portal, values string
+	portal, statement string
+	values            string // behind the names: formats, values, formats of the result
 }
 
 // What a name stands for is decided by the server. So what is remembered here is used only once the
@@ -64,7 +65,7 @@ func (k *keeper) named(names *messageNames, whole bool) {
 	case messageBind:
 		k.bound = nil
 		if of := k.statements[held(names.statement)]; of != nil && whole && len(names.portal) <= maxNameBytes {
-			k.bound = &boundKept{preparedKept: *of, portal: string(names.portal), values: string(names.rest)}
+			k.bound = &boundKept{preparedKept: *of, portal: string(names.portal), statement: string(names.statement), values: string(names.rest)}
 		}
 	case messageCloseStatement:
 		delete(k.statements, held(names.statement))
@@ -123,6 +124,9 @@ func (c *clientSide) keptExecute(q *question, m *message, f frame, begin []byte,
 	if o.capture == nil && o.since.IsZero() {
 		return wait, false // it runs as any other
 	}
+	if o.capture != nil {
+		c.bindAgain(k.bound, out)
+	}
 	c.sendNamed(f, m, *names)
 	k.bound = nil
 	if c.clock != nil {
@@ -136,7 +140,18 @@ func (c *clientSide) keptExecute(q *question, m *message, f frame, begin []byte,
 	return drop, true
 }
 
-// closePortal closes a portal that the client takes for executed: it has no rows any more.
+// bindAgain binds a portal once more. The server reads what it saw when a portal was bound: that was
+// before the look, by which its answer is kept.
+func (c *clientSide) bindAgain(b *boundKept, out *writeBuffer) {
+	if b.portal != "" { // the unnamed one is replaced
+		c.closePortal([]byte(b.portal), out)
+	}
+	c.send(stepExtended, &message{kind: messageBind, portal: held([]byte(b.portal)), statement: held([]byte(b.statement)), hidden: true})
+	out.set(appendFrame(out.buffer(), 'B', []byte(b.portal+"\x00"+b.statement+"\x00"+b.values)))
+}
+
+// closePortal closes a portal without the client's knowledge: one that is bound again, or that the client
+// takes for executed, so that it has no rows any more.
 func (c *clientSide) closePortal(name []byte, out *writeBuffer) {
 	c.send(stepExtended, &message{kind: messageClosePortal, portal: held(name), hidden: true})
 	out.set(appendFrame(out.buffer(), 'C', append(append([]byte{'P'}, name...), 0)))
