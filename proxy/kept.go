@@ -242,9 +242,10 @@ func (c *clientSide) began(since time.Time) {
 // (datetime.c).
 var timeWords = [][]byte{[]byte("now"), []byte("today"), []byte("tomorrow"), []byte("yesterday")}
 
-// namesTime tells whether one of the timeWords stands in a text, between what is no letter.
+// namesTime tells whether one of the timeWords stands in a text, between what is no letter. One letter
+// may stand before it: the last byte of the length of a value in Bind.
 func namesTime(text string) bool {
-	var word [len("yesterday")]byte
+	var word [len("yesterday") + 1]byte
 	n := 0
 	for i := 0; i <= len(text); i++ {
 		c := byte(0)
@@ -260,7 +261,7 @@ func namesTime(text string) bool {
 		}
 		if n >= len("now") && n <= len(word) {
 			for _, w := range timeWords {
-				if bytes.Equal(word[:n], w) {
+				if bytes.Equal(word[:n], w) || bytes.Equal(word[1:n], w) {
 					return true
 				}
 			}

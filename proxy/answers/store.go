@@ -165,6 +165,14 @@ type Stats struct {
 	Shared  uint64 `json:"shared"`  // questions that waited for the answer to another one
 }
 
+// Plus returns the figures of two stores together.
+func (s Stats) Plus(other Stats) Stats {
+	return Stats{
+		Answers: s.Answers + other.Answers, Bytes: s.Bytes + other.Bytes, Limit: s.Limit + other.Limit,
+		Hits: s.Hits + other.Hits, Misses: s.Misses + other.Misses, Shared: s.Shared + other.Shared,
+	}
+}
+
 // Stats returns the figures of now.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()

@@ -205,7 +205,7 @@ func (d *Daemon) answerer() *processes.Answerer {
 	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
 		Count: func() processes.Clients {
-			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Refusal: d.refuses(), Work: d.work(), Expires: d.certificates.first()}
+			c := processes.Clients{Counts: d.Clients(), Answers: d.answers.Stats(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Refusal: d.refuses(), Work: d.work(), Expires: d.certificates.first()}
 			session := d.syncer.Status().Session
 			c.Session = &session
 			c.Problem, c.Fix = d.unapplied()
