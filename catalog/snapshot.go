@@ -1,5 +1,7 @@
 package catalog
 
+import "strings"
+
 // Disposition says what a client that names a relation may have.
 type Disposition int
 
@@ -36,6 +38,10 @@ type Resolution struct {
 	// what reads such, look into the catalogs for parents of tables and fields of types, and under
 	// views are rows and values that they do not show.
 	FormAlone bool
+	// Marked says of a Protected relation that its mark tells of all that can change what readers
+	// see of it. It does not where the labels of a type of users may be renamed, or a type's input
+	// and output be replaced; nor of times of day, which mean another moment every day.
+	Marked bool
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
 	Reason string
@@ -90,7 +96,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 			s.relations[t.Table] = Resolution{Disposition: Withdrawn, Source: t.Table, Reason: reason}
 			continue
 		}
-		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: Published(t.Table)}
+		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: Published(t.Table), Marked: isMarked(t, known[t.Table])}
 	}
 	s.schemas = usable(s.relations)
 	s.types = visibleTypes(policy, relations, withdrawn)
@@ -100,6 +106,21 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 	}
 	s.words = vocabulary(s, policy, relations)
 	return s
+}
+
+// isMarked tells whether all published columns of a table are of PostgreSQL's own types, of values that
+// mean the same every day.
+func isMarked(t TablePolicy, r Relation) bool {
+	for _, c := range r.Columns {
+		if policy, named := t.Column(c.Name); !named || policy.Role == Identifying {
+			continue
+		}
+		base := strings.TrimPrefix(c.BaseType, "_") // of an array
+		if c.UserType != (Name{}) || c.NamesObjects || !isOwnType(c) || base == "time" || base == "timetz" {
+			return false
+		}
+	}
+	return len(r.Columns) > 0
 }
 
 // usable are the schemas that clients may use: the system's, the helpers', public, and

@@ -107,6 +107,11 @@ func (s *session) cancelRunning(ctx context.Context) error {
 	}
 	running := make(chan bool, 1)
 	posted := s.shard.loop.Post(func() {
+		if !s.ended && s.relay.client.keeper.stop(errCanceled) {
+			running <- false
+			s.guarded(func() error { return nil }) // which goes on with the refusal
+			return
+		}
 		does := !s.ended && s.relay.tracker.running()
 		if does {
 			s.canceling++

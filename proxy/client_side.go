@@ -25,6 +25,7 @@ type clientSide struct {
 	clock   *clock // nil = there are no time limits
 	unnamed *unnamedPortal
 	types   *parameterTypes
+	keeper  keeper
 	frames  frameReader
 
 	// until reports whether the client's next message need not wait any more; nil = it
@@ -56,7 +57,7 @@ func (c *clientSide) check(f frame) (int, error) {
 		}
 		return f.size, nil
 	case 'B', 'E', 'C', 'D':
-		if !c.refusing && (c.namesMatter(f.kind) || c.namesObserved(f.kind) || c.gate.escapes) {
+		if !c.refusing && (c.namesMatter(f.kind) || c.namesObserved(f.kind) || c.gate.escapes || c.keeper.remembers()) {
 			return min(f.size, maxNamesBytes), nil
 		}
 		return 2, nil // for unnamed
@@ -136,6 +137,7 @@ func (c *clientSide) forward(f frame, begin []byte, out *writeBuffer) (action, e
 	switch f.kind {
 	case 'S':
 		c.refusing = false
+		c.keeper.bound = nil // outside of transactions there are no portals
 		c.send(stepSync, nil)
 		return pass, nil
 	case 'Q':
@@ -170,7 +172,7 @@ func (c *clientSide) extended(f frame, begin []byte, out *writeBuffer) (action, 
 	var names messageNames
 	var m message
 	matters := c.namesMatter(f.kind)
-	if matters || c.namesObserved(f.kind) || c.gate.escapes {
+	if matters || c.namesObserved(f.kind) || c.gate.escapes || c.keeper.remembers() {
 		var err error
 		if names, err = parseNames(f.kind, begin); err != nil {
 			return drop, err
@@ -192,6 +194,19 @@ func (c *clientSide) extended(f frame, begin []byte, out *writeBuffer) (action, 
 			return refuse(refused)
 		}
 	}
+	whole := f.size <= len(begin)
+	if f.kind == 'E' && whole {
+		q, known := c.executed(&names)
+		if !known {
+			return wait, nil
+		}
+		if q != nil {
+			if does, done := c.keptExecute(q, &m, f, begin, &names, out); done {
+				return does, nil
+			}
+		}
+	}
+	c.keeper.named(&names, whole)
 	c.sendNamed(f, &m, names)
 	if f.kind == 'B' && unnamed(f.kind, begin) {
 		c.unnamed.bound, c.unnamed.rebound = true, c.tracker.sent
@@ -275,14 +290,23 @@ func (c *clientSide) query(f frame, body []byte, out *writeBuffer) (action, erro
 	if j.refused != nil {
 		return c.refuseQuery(j.refused, j.ruling, out)
 	}
+	if does, done := c.keptQuery(&j, out); done {
+		return does, nil
+	}
+	c.sendQuery(&j, out)
+	return drop, nil
+}
+
+// sendQuery sends what a Query has become.
+func (c *clientSide) sendQuery(j *judgment, out *writeBuffer) {
+	c.keeper.made(&j.ruling.statement)
 	c.tracker.observation.ruled(&j.message, &j.ruling, nil)
 	c.send(stepQuery, &j.message)
 	c.gate.escapes = c.gate.escapes || j.ruling.statement.LeavesUTF8
 	if c.clock != nil {
-		c.clock.expect(1 + strings.Count(text, ";")) // or fewer
+		c.clock.expect(1 + strings.Count(j.sql, ";")) // or fewer
 	}
 	out.set(appendQuery(out.buffer(), j.ruling.sent))
-	return drop, nil
 }
 
 // parse handles a Parse message.
@@ -332,6 +356,8 @@ func (c *clientSide) parse(f frame, body []byte, out *writeBuffer) (action, erro
 		return c.refuseExtended(refused, j.ruling, parsed, out)
 	}
 	c.tracker.observation.ruled(m, &j.ruling, parsed.name)
+	c.keeper.made(&j.ruling.statement)
+	c.keeper.prepare(parsed.name, j.ruling.sent, j.ruling.statement.Look, parsed.types)
 	c.send(stepExtended, m)
 	c.gate.escapes = c.gate.escapes || j.ruling.statement.LeavesUTF8
 	out.set(appendParse(out.buffer(), parsed, j.ruling.sent))
@@ -366,6 +392,7 @@ func (c *clientSide) refuseQuery(refused *refusal, ruled ruling, out *writeBuffe
 
 // refuseExtended sends the refusal's token as a Parse in place of a message.
 func (c *clientSide) refuseExtended(refused *refusal, ruled ruling, inPlace parseMessage, out *writeBuffer) (action, error) {
+	c.keeper.forget() // it fails
 	m := message{kind: messageParse, refused: refused}
 	c.tracker.observation.ruled(&m, &ruled, nil)
 	c.send(stepExtended, &m)

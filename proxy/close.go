@@ -18,6 +18,7 @@ func (s *session) end(reason error) {
 	}
 	s.ended = true
 	s.relay.tracker.abandon(endState(reason))
+	s.relay.client.keeper.close()
 	delete(s.shard.sessions, s)
 	s.shard.loop.Remove(s.client.raw)
 	s.shard.loop.Remove(s.server.raw)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/proxy/access"
+	"github.com/kproxy/kproxy/proxy/answers"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 
@@ -100,6 +101,9 @@ type Config struct {
 	// was withdrawn after the Gate had let the statement pass; what clients are told then in
 	// its place is the Gate's refusal, an error with SQLState and Hint. nil = none means that.
 	Withdrawn func(state, message string) error
+
+	// Answers keeps answers to statements; nil = none are kept.
+	Answers *answers.Store
 
 	// Observer is told what clients do; nil = nobody is. Sessions go on with the one that
 	// they began under.

@@ -65,8 +65,9 @@ type handler interface {
 
 // frameReader divides one direction's bytes into messages.
 type frameReader struct {
-	rest    int  // bytes of the message begun that are yet to come
-	passing bool // they go on; else they are dropped
+	rest    int      // bytes of the message begun that are yet to come
+	passing bool     // they go on; else they are dropped
+	copied  *capture // gets what goes on of the message begun; nil = nobody does
 }
 
 // run takes messages from in until they end, one is incomplete that must be seen, or one
@@ -78,6 +79,9 @@ func (r *frameReader) run(in []byte, out *writeBuffer, h handler) (taken, need i
 			n := min(r.rest, len(in)-taken)
 			if r.passing {
 				out.pass(in[taken : taken+n])
+				if r.copied != nil {
+					r.copied.add(in[taken : taken+n])
+				}
 			}
 			taken += n
 			if r.rest -= n; r.rest > 0 {

@@ -102,6 +102,14 @@ type Statement struct {
 	// and DECLARE in it make, one for each of these, as Uses.
 	Makes []string
 
+	// Look is a query that tells whether an answer to the statement is as good as it was: with one
+	// row of four texts. The first is of the state of what the statement reads, which changes
+	// with everything that readers could see of it, and is NULL where they may not read it; the
+	// second is of the settings of the session that its answers depend on; the third is off
+	// where the session wants no answers that were kept; the fourth is its statement_timeout.
+	// "" = its answers are not kept. What it does to the session is nothing.
+	Look string
+
 	// Shape is the client's text without anything in it that is the client's own: no
 	// constants, comments or names but those that readers can see. It is for the Observer;
 	// "" where there is none.

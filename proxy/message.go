@@ -1,6 +1,11 @@
 package proxy
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+
+	"github.com/kproxy/kproxy/proxy/answers"
+)
 
 // Limits on what is remembered of a session.
 const (
@@ -73,12 +78,27 @@ type message struct {
 	sent    uint64 // the fingerprint of the text in its place
 	escaped bool   // which was sent in ASCII
 
+	look       *look            // that it is a part of
+	capture    *capture         // that its answer is gathered for
+	question   answers.Question // that it is the answer to, if that may be kept
+	questioned time.Time        // when that was sent
+
 	observed // for the Observer
 }
 
 // kept reports whether the session has to remember the message.
 func (m *message) kept() bool {
-	return m.touches || m.hidden || m.prepared != nil || m.sql != "" || m.statement != "" && m.kind != messageBind
+	return m.touches || m.hidden || m.question != 0 || m.prepared != nil || m.sql != "" || m.statement != "" && m.kind != messageBind
+}
+
+// dropped notes that the server is past the message, or skips it.
+func (m *message) dropped() {
+	if m.look != nil && m.kind == messageCloseStatement || m.look != nil && m.kind == messageQuery {
+		m.look.fail()
+	}
+	if m.capture != nil && !m.capture.complete {
+		m.capture.end(nil)
+	}
 }
 
 // textMessage is what to remember of a text that is to be sent.

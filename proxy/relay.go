@@ -38,6 +38,8 @@ func newRelay(config *Config, user string, state State, reported map[string]stri
 		user: user, path: r.client.firstPath, named: reported["application_name"],
 		encoding: reported[encodingParameter],
 	}
+	r.client.keeper.store = config.Answers
+	r.server.keeper = &r.client.keeper
 	_, r.server.reportsPath = reported[pathParameter]
 	return r
 }

@@ -137,6 +137,7 @@ func (c *clientSide) parseAgain(name string, before *resolved, now ruling, in St
 	again := textMessage(messageParse, before.sql, in, now.statement)
 	again.hidden, again.escaped = true, now.sent != now.statement.SQL
 	again.name(parsed, now.statement)
+	c.keeper.prepare(parsed.name, now.sent, now.statement.Look, parsed.types)
 	c.send(stepExtended, &again)
 	out.set(appendParse(out.buffer(), parsed, now.sent))
 }

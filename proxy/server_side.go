@@ -14,6 +14,7 @@ type serverSide struct {
 	clock   *clock // nil = there are no time limits
 	unnamed *unnamedPortal
 	types   *parameterTypes
+	keeper  *keeper
 	frames  frameReader
 
 	// later does some work elsewhere, and something with it when the session is free; nil
@@ -39,6 +40,12 @@ type serverSide struct {
 func (s *serverSide) check(f frame) (int, error) {
 	switch f.kind {
 	case 'D':
+		if m := s.tracker.current(); m != nil && m.look != nil {
+			if f.size > maxLookBytes {
+				return 0, errOutOfStep
+			}
+			return f.size, nil
+		}
 		if !s.rows.arePlans(s.tracker) {
 			return 0, nil
 		}
@@ -71,11 +78,32 @@ func (s *serverSide) check(f frame) (int, error) {
 func (s *serverSide) decide(f frame, begin []byte, out *writeBuffer) (action, error) {
 	o, bytes := s.tracker.observation, headerBytes+f.size
 	o.receive(bytes)
+	about := s.tracker.current()
+	if about != nil && about.look != nil && f.kind != 'S' && f.kind != 'A' {
+		o.receive(-bytes)
+		return s.deliverLook(about, f, begin, out)
+	}
+	s.frames.copied = s.gather(about, f.kind, begin)
 	does, err := s.deliver(f, begin, out)
 	if does == wait {
 		o.receive(-bytes)
 	}
 	return does, err
+}
+
+// gather takes note of a message of the server about one of the client's that may be kept, and
+// returns where its bytes are to go; nil = nowhere.
+func (s *serverSide) gather(about *message, kind byte, begin []byte) *capture {
+	if about == nil || about.question == 0 {
+		return nil
+	}
+	if kind == 'C' {
+		s.keeper.store.Took(about.question, time.Since(about.questioned))
+	}
+	if to := about.capture; to != nil && to.message(kind, begin) {
+		return to
+	}
+	return nil
 }
 
 // deliver is decide, except for what is counted.
@@ -171,6 +199,7 @@ func (s *serverSide) deliverReport(f frame, body []byte, out *writeBuffer) actio
 	}
 	late := s.clock != nil && s.clock.canceling() && told.state == stateQueryCanceled
 	s.unnamed.fail(s.tracker)
+	s.keeper.forget()
 	if s.config.Withdrawn != nil {
 		if refusal := s.config.Withdrawn(told.state, told.message); refusal != nil {
 			told = newRefusal(refusal, told.state).report

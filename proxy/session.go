@@ -67,8 +67,10 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 	s.relay.gate.think, s.relay.server.later = s.ruleInBackground, s.inBackground
 	s.client.wanted, s.client.take, s.client.lost = s.wantsClient, s.takeClient, s.lostClient
 	s.server.wanted, s.server.take, s.server.lost = s.wantsServer, s.takeServer, s.lostServer
+	s.relay.client.keeper.wake = func() { s.shard.loop.Post(func() { s.guarded(func() error { return nil }) }) }
 	if up.link != nil {
 		s.relay.gate.fresh = up.link.Fresh
+		s.relay.client.keeper.server, s.relay.client.keeper.role = up.link.Server(), up.link.Role()
 	}
 	return s
 }
@@ -140,6 +142,13 @@ func (s *session) tick(now time.Time) error {
 		return newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
 			withHint("Connect again: another server may have newer ones.")
 	}
+	keeper := &s.relay.client.keeper
+	if s.client.congested() {
+		keeper.close() // nobody is to wait for what this client does not take
+	}
+	if keeper.waits() {
+		return s.tickWaiting(now)
+	}
 	if s.relay.clock == nil {
 		return nil
 	}
@@ -156,6 +165,18 @@ func (s *session) tick(now time.Time) error {
 		last := fatal(reached.report())
 		return &last
 	}
+}
+
+// tickWaiting looks at the time of a statement that waits for the answer to another session's.
+func (s *session) tickWaiting(now time.Time) error {
+	keeper := &s.relay.client.keeper
+	if s.relay.clock == nil {
+		return nil
+	}
+	if most := s.relay.clock.limits.Statement; most > 0 && now.Sub(keeper.asking.began) >= most {
+		keeper.stop(errOverdue)
+	}
+	return nil
 }
 
 // revoke ends the session for a reason; any goroutine may call it.

@@ -107,6 +107,12 @@ func (s *session) takeClient(in []byte) error {
 	if s.server.write(out.gathered()) != nil {
 		s.stopWriting()
 	}
+	keeper := &s.relay.client.keeper
+	reply := keeper.reply
+	keeper.reply = nil
+	if s.client.write(reply) != nil {
+		return errClientGone
+	}
 	s.client.hold(in, taken, need)
 	return nil
 }
@@ -148,7 +154,7 @@ func (s *session) settle() error {
 		}
 	}
 	switch {
-	case s.relay.tracker.running(), s.client.congested(): // what was sent before is answered
+	case s.relay.tracker.running(), s.client.congested(), s.relay.client.keeper.waits(): // what was sent before is answered
 	case s.relay.client.terminated:
 		return errTerminated
 	case s.shard.draining:

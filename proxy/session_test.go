@@ -226,8 +226,8 @@ func scripted(data []byte) []byte {
 	return appendFrame(out, 'X', nil)
 }
 
-// answers writes a stream of messages as types, with the SQLSTATE of errors.
-func answers(t *testing.T, stream []byte) string {
+// saidBy writes a stream of messages as types, with the SQLSTATE of errors.
+func saidBy(t *testing.T, stream []byte) string {
 	var said strings.Builder
 	for len(stream) > 0 {
 		if len(stream) < headerBytes {
@@ -267,7 +267,7 @@ func FuzzSession(f *testing.F) {
 			return
 		}
 		script := scripted(data)
-		got := answers(t, talk(t, script))
+		got := saidBy(t, talk(t, script))
 		reference := &fakeServer{judge: judgeClient}
 		var want []byte
 		for rest := script; len(rest) > 0; {
@@ -278,7 +278,7 @@ func FuzzSession(f *testing.F) {
 			want = append(want, reference.answer(header.kind, rest[headerBytes:headerBytes+header.size])...)
 			rest = rest[headerBytes+header.size:]
 		}
-		if want := answers(t, want); got != want {
+		if want := saidBy(t, want); got != want {
 			t.Errorf("%q was answered by\n%s, want\n%s", script, got, want)
 		}
 	})

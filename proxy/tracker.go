@@ -171,6 +171,7 @@ func (t *tracker) forget() {
 			t.holdingBytes -= m.prepared.size()
 		}
 		t.observation.forget(m)
+		m.dropped()
 		t.messages.pop()
 	}
 }

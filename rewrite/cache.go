@@ -70,7 +70,7 @@ func (e *entry) bytes() int {
 }
 
 func (s *Statement) bytes() int {
-	size := len(s.SQL) + len(s.Shape) + effectOverhead*len(s.Effects)
+	size := len(s.SQL) + len(s.Shape) + len(s.Look) + effectOverhead*len(s.Effects)
 	for _, name := range s.Reads {
 		size += 2 * (nameOverhead + len(name.Schema) + len(name.Relation)) // in ReadNames, too
 	}

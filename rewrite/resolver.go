@@ -30,6 +30,8 @@ type resolver struct {
 	reads []catalog.Name
 	// calls are the functions met so far that the operator lists, each once.
 	calls []string
+	// unmarked says that the statement reads what no mark tells of.
+	unmarked bool
 	// hidesCosts says that the statement reads a relation whose plans are shown without costs.
 	hidesCosts bool
 }
@@ -117,8 +119,10 @@ func (r *resolver) read(schema, relation string) (catalog.Name, *Refusal) {
 			r.reads = append(r.reads, found.Source)
 		}
 		r.hidesCosts = r.hidesCosts || found.FormAlone
+		r.unmarked = r.unmarked || !found.Marked
 		return found.Target, nil
 	case catalog.SystemCatalog:
+		r.unmarked = true
 		return found.Target, nil
 	case catalog.Withdrawn:
 		return catalog.Name{}, refuse(NotPublished, found.Reason, "table %q is not published now", name).about(name)

@@ -126,6 +126,9 @@ type Statement struct {
 	// Makes are the names that PREPARE and DECLARE in the text give, one for each of these
 	// statements, as the server reads them.
 	Makes []string
+	// Look is a query that tells whether an answer to the text is as good as it was; "" where no
+	// answer is kept. See look in keep.go.
+	Look string
 	// Shape is the text without anything in it that is the client's own: no constants,
 	// comments, aliases; see shape.go.
 	Shape string
@@ -243,6 +246,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 		return nil, withShape(err, shape)
 	}
 	statement := c.w.result
+	statement.Look = c.lookAt(tree)
 	statement.SQL, statement.Shape = text, shape
 	statement.Reads, statement.ReadNames = c.w.names.reads, catalog.Texts(c.w.names.reads)
 	statement.Calls = c.w.names.calls

@@ -75,13 +75,17 @@ func (f fixedSetting) allows(value string) bool {
 // PostgreSQL's own: the server tells hidden schemas from absent ones.
 var builtinConfiguration = regexp.MustCompile(`^(pg_catalog\.)?("[^".]+"|[A-Za-z_][A-Za-z0-9_]*)$`).MatchString
 
-var on = []string{"on", "true", "yes", "1"}
+var (
+	on = []string{"on", "true", "yes", "1"}
+	no = []string{"off", "false", "no", "0"}
+)
 
 var fixedSettings = map[string]fixedSetting{
 	"default_text_search_config":    {accepts: builtinConfiguration, hint: "Write a configuration of PostgreSQL, such as english."},
 	"standard_conforming_strings":   {values: on, hint: "It is always on; write E'...' for escapes."},
 	"default_transaction_read_only": {values: on, hint: "kproxy publishes read-only views."},
 	"transaction_read_only":         {values: on, hint: "kproxy publishes read-only views."},
+	cacheSetting:                    {values: slices.Concat(on, no), hint: "Write on or off."},
 	"row_security":                  {values: on, hint: "It is always on."},
 	// Npgsql before 2.2.5 sets it; all servers know no other value.
 	"ssl_renegotiation_limit": {values: []string{"0"}, hint: "It is always 0."},
@@ -90,7 +94,9 @@ var fixedSettings = map[string]fixedSetting{
 }
 
 // allowedToShow reports whether SHOW and current_setting may show a setting.
-func allowedToShow(name string) bool { return allowedSettings[name] || readableSettings[name] }
+func allowedToShow(name string) bool {
+	return allowedSettings[name] || readableSettings[name]
+}
 
 func refuseSetting(verb, name string) *Refusal {
 	hint := "Only settings of the client's own formats, plans and time limits are open."

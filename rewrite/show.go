@@ -19,6 +19,12 @@ func (s *settings) show(node *pg.Node, n *pg.VariableShowStmt) error {
 		}).GetNode()
 	case name == "all":
 		return s.showAll(node)
+	case name == cacheSetting: // which the server does not know before it is set
+		tree, err := parse("SELECT coalesce(nullif(pg_catalog.current_setting('" + cacheSetting + `', true), ''), 'on') AS "` + cacheSetting + `"`)
+		if err != nil {
+			return err
+		}
+		node.Node = tree.GetStmts()[0].GetStmt().GetNode()
 	case name == "session_authorization": // the login name, as session_user
 	case !allowedToShow(name):
 		return refuseSetting("examine", n.GetName())

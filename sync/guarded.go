@@ -185,7 +185,7 @@ func (s *guarded) reason(f lineage.Freshness) string {
 // writeRelease deletes the rows that vanish, writes the new ones and corrects weights.
 // All new rows are shuffled before they are cut into statements: with classes in their
 // order, a reader would know which of them a statement's last class was cut in.
-func (s *guarded) writeRelease(batch *statements) {
+func (s *guarded) writeRelease(batch *visibleStatements) {
 	s.deleteRows(batch)
 	rows := s.changes.Rows
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -193,11 +193,11 @@ func (s *guarded) writeRelease(batch *statements) {
 		s.writeRows(batch, chunk)
 	}
 	s.writeWeights(batch)
-	s.writeDeparted(batch)
+	s.writeDeparted(batch.unseen())
 }
 
 // deleteRows finds the rows by their classes, which alone have an index.
-func (s *guarded) deleteRows(batch *statements) {
+func (s *guarded) deleteRows(batch queue) {
 	gone, from := s.changes.Gone, s.changes.GoneFrom
 	for len(gone) > 0 {
 		n := min(writeChunk, len(gone))
@@ -211,7 +211,7 @@ func (s *guarded) deleteRows(batch *statements) {
 // writeRows joins rows, with what is published of their classes, with their records. Each row
 // brings the values of its class: PostgreSQL estimates arrays to be short, and would compare every
 // row with every class.
-func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
+func (s *guarded) writeRows(batch queue, rows []lineage.NewRow) {
 	t := s.t
 	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
 	ids, persons, sealed := make([]int64, len(rows)), make([]int64, len(rows)), make([]bool, len(rows))
@@ -231,7 +231,7 @@ func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 
 // writeWeights notes the weights of classes, of groups of them and of the table, and forgets those of
 // classes that are gone.
-func (s *guarded) writeWeights(batch *statements) {
+func (s *guarded) writeWeights(batch queue) {
 	s.forgetWeights(batch)
 	var w weights
 	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {
@@ -241,7 +241,7 @@ func (s *guarded) writeWeights(batch *statements) {
 	w.write(batch, s.t.release.weightTable(), s.part.column)
 }
 
-func (s *guarded) forgetWeights(batch *statements) {
+func (s *guarded) forgetWeights(batch queue) {
 	from := slices.Compact(slices.Sorted(slices.Values(s.changes.GoneFrom)))
 	for chunk := range slices.Chunk(from, writeChunk) {
 		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS w WHERE w.%[2]s = ANY($1) AND NOT EXISTS (SELECT FROM %[3]s AS l WHERE l.%[2]s = w.%[2]s AND l.%[2]s = ANY($1))",

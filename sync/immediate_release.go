@@ -15,7 +15,7 @@ import (
 // seen. The rows deleted and the rows written are those of the same records but
 // for new and deleted ones: a record that has left a class is in another one that
 // is touched.
-func (s *immediate) writeRelease(batch *statements) {
+func (s *immediate) writeRelease(batch *visibleStatements) {
 	t, changes := s.t, s.changes
 	if t.isPacked() {
 		s.writePacked(batch)
@@ -63,7 +63,7 @@ func (s *immediate) rowsOf() iter.Seq[[]incremental.RecordID] {
 }
 
 // writeRows writes the rows of some records, which are in a class of every part.
-func (s *immediate) writeRows(batch *statements, ids []incremental.RecordID) {
+func (s *immediate) writeRows(batch queue, ids []incremental.RecordID) {
 	t := s.t
 	arguments := []any{recordNumbers(ids)}
 	classes := make([][]int64, len(s.parts)) // of each part: of each record

@@ -196,7 +196,7 @@ func (s *linked) load(ctx context.Context, from *storeView, progress func(done i
 }
 
 // writeRelease deletes what is gone and writes the new rows, all of them in random order.
-func (s *linked) writeRelease(to *statements) {
+func (s *linked) writeRelease(to *visibleStatements) {
 	if s.share == nil {
 		return
 	}
@@ -219,7 +219,7 @@ func (s *linked) writeRelease(to *statements) {
 // deleteRows deletes what is gone: of the root by the rows' numbers, of other tables by the key that each
 // row shows of what it belongs to, which those in the pool do not. The statements are sent as with makes
 // them.
-func (s *linked) deleteRows(to *statements, with func(delete string) string) {
+func (s *linked) deleteRows(to queue, with func(delete string) string) {
 	if s.number == people.Root {
 		for gone := range slices.Chunk(s.share.Gone, writeChunk) {
 			to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l WHERE l.%s = ANY($1)", s.t.release.releaseTable(), catalog.RowColumn)), recordNumbers(gone))
@@ -262,7 +262,7 @@ func (s *linked) links(condition func(c catalog.PublishedColumn, name string) st
 // indexKeys makes the indexes by which rows are joined, unless they are there. Without them a join
 // that the planner takes for a small one compares every row with every other. That of links leads to
 // single rows as well.
-func (s *linked) indexKeys(to *statements) {
+func (s *linked) indexKeys(to queue) {
 	m, release := s.t.layout.publication.Membership, storeTable("release", s.t.release.generation)
 	for _, key := range []struct {
 		name    string
@@ -301,7 +301,7 @@ func (s *linked) newRows() []newRow {
 // writeRows joins some rows, with what is published of their cells, with their records. Each row
 // brings the values of its cell: PostgreSQL estimates arrays to be short, and would compare every
 // row with every cell.
-func (s *linked) writeRows(to *statements, rows []newRow) {
+func (s *linked) writeRows(to queue, rows []newRow) {
 	records, cells, own, parents := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
 	published := make(map[incremental.ClassID][]hierarchy.Generalization)
 	for i, r := range rows {

@@ -168,7 +168,7 @@ func reasonOf(f people.Freshness, persons, least int) string {
 
 // writeRelease deletes the rows that vanish, writes the new ones, all of them in random order, and
 // corrects weights.
-func (s *linkedGuarded) writeRelease(to *statements) {
+func (s *linkedGuarded) writeRelease(to *visibleStatements) {
 	if s.share == nil {
 		return
 	}
@@ -181,9 +181,9 @@ func (s *linkedGuarded) writeRelease(to *statements) {
 		s.writeRows(to, chunk)
 	}
 	s.writeWeights(to)
-	s.writeDeparted(to)
+	s.writeDeparted(to.unseen())
 	if of := s.group.pseudonyms[s.number]; of != nil && len(s.share.Cells) > 0 {
-		to.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3",
+		to.unseen().Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3",
 			s.t.layout.name().Schema, s.t.layout.name().Relation, s.t.release.generation, of.State())
 	}
 	if s.whole {
@@ -210,7 +210,7 @@ func (s *linkedGuarded) moved() (ids []incremental.RecordID) {
 }
 
 // writeRows is that of linked, with the marks of guarded tables.
-func (s *linkedGuarded) writeRows(to *statements, rows []newRow) {
+func (s *linkedGuarded) writeRows(to queue, rows []newRow) {
 	records, cells, own, of := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
 	classes, members, windows := make([]*int64, len(rows)), make([]int32, len(rows)), make([]int32, len(rows))
 	parents, aliases := make([]*int64, len(rows)), make([]*int64, len(rows))
@@ -234,7 +234,7 @@ func (s *linkedGuarded) writeRows(to *statements, rows []newRow) {
 }
 
 // writeWeights notes the weights of cells.
-func (s *linkedGuarded) writeWeights(to *statements) {
+func (s *linkedGuarded) writeWeights(to queue) {
 	var w weights
 	for _, of := range s.share.Weights {
 		for _, cell := range of.Cells {

@@ -32,7 +32,7 @@ type updateMode interface {
 	// deleted ones; new ones may be among them.
 	moved() []incremental.RecordID
 	// writeRelease queues what brings the release to where it was settled.
-	writeRelease(batch *statements)
+	writeRelease(batch *visibleStatements)
 	// written discards the changes after they were queued for the store.
 	written()
 

@@ -87,7 +87,7 @@ const packedAtOnce = maxGroupRows + maxGroupRows/2
 
 // writePacked writes the rows of what has changed: those whose members are held in memory by
 // what is sent, the others inside the server.
-func (s *immediate) writePacked(to *statements) {
+func (s *immediate) writePacked(to queue) {
 	p := s.plan()
 	if len(p.stay) > inPlace {
 		for _, row := range p.stay {
@@ -122,7 +122,7 @@ func packedKeys(keys []packedKey) (classes, sections *array) {
 }
 
 // writeInServer writes rows with members that are not held.
-func (s *immediate) writeInServer(to *statements, p *packedPlan) {
+func (s *immediate) writeInServer(to queue, p *packedPlan) {
 	rows := p.inServer
 	if s.hidden || s.t.pending.spilled || len(rows)+len(p.replaced) > packedAtOnce {
 		for chunk := range slices.Chunk(p.replaced, writeChunk) {
@@ -158,7 +158,7 @@ func (s *immediate) appendMembers(to []byte, row packedRow) []byte {
 }
 
 // sendPacked sends new rows, whose members are held in memory.
-func (s *immediate) sendPacked(to *statements, send []packedRow) {
+func (s *immediate) sendPacked(to queue, send []packedRow) {
 	if len(send) == 0 {
 		return
 	}
@@ -183,7 +183,7 @@ func (s *immediate) sendPacked(to *statements, send []packedRow) {
 }
 
 // changePacked changes rows, whose members are held in memory, where they are.
-func (s *immediate) changePacked(to *statements, rows []packedRow) {
+func (s *immediate) changePacked(to queue, rows []packedRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -200,7 +200,7 @@ func (s *immediate) changePacked(to *statements, rows []packedRow) {
 		text = s.appendMembers(text[:0], row)
 		plain, err := copyField(string(text))
 		if err != nil {
-			to.err = internal(err)
+			to.Fail(internal(err))
 			return
 		}
 		members.add(plain)
@@ -242,7 +242,7 @@ func (p *part) sets() []string {
 }
 
 // restyle has all rows of some classes show what the classes do.
-func (s *immediate) restyle(to *statements, classes []incremental.ClassID) {
+func (s *immediate) restyle(to queue, classes []incremental.ClassID) {
 	part := s.parts[0].part
 	if len(classes) == 0 || len(part.generalized) == 0 {
 		return
@@ -299,7 +299,7 @@ func (p placement) add(record, pack int64) {
 
 // replacePacked deletes some rows and writes others inside the server, in random order. Records
 // that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to *statements, gone []packedKey, rows []packedRow, fresh func(incremental.RecordID) bool) {
+func (s *immediate) replacePacked(to queue, gone []packedKey, rows []packedRow, fresh func(incremental.RecordID) bool) {
 	t, p := s.t, s.parts[0]
 	kept, read := newPlacement(packedMembers*len(rows)), newPlacement(0)
 	packs, classOf, sectionOf := make([]int64, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))

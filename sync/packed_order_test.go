@@ -267,7 +267,7 @@ func TestNewRowsOfGuardedTellNothing(t *testing.T) {
 		}
 		s := &sent{}
 		to := s.sink(t)
-		of.mode.writeRelease(to)
+		of.mode.writeRelease(&visibleStatements{statements: to})
 		if err := to.close(); err != nil {
 			t.Fatal(err)
 		}

@@ -108,6 +108,13 @@ func (s *statements) Copy(into string, rows []byte) {
 	}
 }
 
+// Fail has close return an error, unless there was one before. What follows is not sent.
+func (s *statements) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
 func (s *statements) flush() {
 	if s.batch != nil && s.err == nil {
 		s.err = s.send(chunk{batch: s.batch})

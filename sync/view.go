@@ -78,6 +78,9 @@ const invalidTableDefinition = "42P16"
 // put makes the view over what has the release. If its columns stay, the view is
 // replaced, so that dependent views and grants stay.
 func (v publishedView) put(ctx context.Context, tx pgx.Tx, release string) error {
+	if err := moveMark(ctx, tx, v.publication.Policy.Table); err != nil {
+		return err
+	}
 	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", v.sql(), v.shows(), release)
 	part, err := tx.Begin(ctx)
 	if err != nil {
@@ -101,6 +104,9 @@ func (v publishedView) put(ctx context.Context, tx pgx.Tx, release string) error
 
 // grant grants the view to the reader, and sets its comments.
 func (v publishedView) grant(ctx context.Context, on executor, reader string) error {
+	if err := moveMark(ctx, on, v.publication.Policy.Table); err != nil {
+		return err
+	}
 	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", v.sql(), catalog.QuoteIdentifier(reader))
 	if _, err := on.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("granting the published view of %s: %w", v.publication.Policy.Table, err)
@@ -129,6 +135,9 @@ func (v publishedView) comment(ctx context.Context, on executor) error {
 // hide drops the published view of a table, and the views over it. The processes that serve
 // kproxy's own views make these again.
 func hide(ctx context.Context, on executor, name catalog.Name) error {
+	if err := moveMark(ctx, on, name); err != nil {
+		return err
+	}
 	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
 		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
@@ -138,6 +147,9 @@ func hide(ctx context.Context, on executor, name catalog.Name) error {
 // revoke revokes the published view of a table from the reader until it is granted again, so
 // that the role cannot read what kproxy refuses.
 func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) error {
+	if err := moveMark(ctx, on, name); err != nil {
+		return err
+	}
 	view := catalog.Published(name).SQL()
 	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
 	if there.RowsAffected() > 0 { // none after an error

@@ -31,7 +31,7 @@ func (w *weights) add(number int64, share float64, ghosts, persons int) {
 }
 
 // write queues statements that bring a table of weights up to date; the numbers are in a column of it.
-func (w *weights) write(to *statements, table, column string) {
+func (w *weights) write(to queue, table, column string) {
 	if len(w.untold) > 0 {
 		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", table, column), w.untold)
 	}

@@ -31,7 +31,7 @@ func (t *table) write(ctx context.Context, to *statements) error {
 		t.writeRows(to, t.mode.place)
 		t.writePlaces(to)
 	}
-	t.mode.writeRelease(to)
+	t.writeVisible(to)
 	sql, arguments := t.statusUpdate()
 	to.Queue(sql, arguments...)
 	return to.err

@@ -158,6 +158,7 @@ var storeRelations = []struct {
 }{
 	{[]string{"kproxy_store.accepted", "kproxy_store.policy"}, "did not keep what the operator accepts"},
 	{[]string{"kproxy_catalog.heartbeat", "kproxy_store.applied"}, "could not tell whom the readers' servers follow"},
+	{[]string{"kproxy_catalog.mark"}, "did not tell whether what readers see has changed"},
 	{[]string{"kproxy_store.vanished"}, "had no guarded updates of several tables"},
 }
 

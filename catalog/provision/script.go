@@ -20,7 +20,7 @@ var sqlFiles embed.FS
 var (
 	parts = []string{
 		"header.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
-		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 	}
 	ofSource = []string{"header.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
 )

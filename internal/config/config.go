@@ -43,6 +43,7 @@ type Config struct {
 	Policy          catalog.Policy
 	TemporaryTables TemporaryTables `yaml:"temporary_tables" choices:"refuse allow" default:"refuse" doc:"Whether sessions may make temporary tables."`
 	Limits          Limits          `yaml:"limits" doc:"What one client can take, and all of them together."`
+	Answers         Answers         `yaml:"answers" doc:"Answers that are kept for who asks the same, for as long as nothing of what they were read from has changed."`
 	Timeouts        Timeouts        `yaml:"timeouts" doc:"How long clients, statements and connections may take."`
 	Log             Log             `yaml:"log" doc:"How kproxy reports."`
 	// Metrics and Audit have an empty Listen and File where there are none.

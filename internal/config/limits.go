@@ -60,6 +60,11 @@ func (l *Limits) check(d *decoder, _ *yaml.Node, _ string) {
 	}
 }
 
+// Answers are those that are kept.
+type Answers struct {
+	Size int64 `yaml:"size" what:"answers size" as:"size" default:"64MB" range:"0..1TB" doc:"The memory that kept answers may take together; 0 keeps none."`
+}
+
 // Timeouts bound waiting.
 type Timeouts struct {
 	Login             time.Duration `yaml:"login" default:"30s" doc:"From connecting to being logged in."`

@@ -104,6 +104,9 @@ type Replication struct {
 type Process struct {
 	Name        string `json:"process"`
 	Sessions    int    `json:"sessions"`
+	// Kept are the answers that it keeps, and Hits how many questions they have answered.
+	Kept int    `json:"kept"`
+	Hits uint64 `json:"hits"`
 	Connections int    `json:"connections"` // those of sessions among them
 }
 

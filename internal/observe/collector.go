@@ -44,6 +44,11 @@ var asked = []Metric{
 
 	{Name: "kproxy_statement_cache_entries", Type: "gauge", Help: "Texts, forms and templates in the cache of rewritten statements."},
 	{Name: "kproxy_statement_cache_bytes", Type: "gauge", Help: "Size of the cache of rewritten statements in bytes."},
+	{Name: "kproxy_answers", Type: "gauge", Help: "Answers that are kept."},
+	{Name: "kproxy_answers_bytes", Type: "gauge", Help: "Size of the kept answers in bytes."},
+	{Name: "kproxy_answers_hits_total", Type: "counter", Help: "Questions that a kept answer has answered."},
+	{Name: "kproxy_answers_misses_total", Type: "counter", Help: "Questions for which a kept answer was looked for, and none was there that still holds."},
+	{Name: "kproxy_answers_shared_total", Type: "counter", Help: "Questions that have waited for the answer to the same question of another session."},
 	{Name: "kproxy_statement_cache_evictions_total", Type: "counter", Help: "Entries that were removed from the cache to make room for others."},
 
 	{Name: "kproxy_guarantees_audit_passed", Type: "gauge", Help: "Whether the last check of the guarantees passed (1). If it did not, nothing is served."},
@@ -139,6 +144,11 @@ func collectClients(s State, put sender) {
 	put("sessions_max", float64(s.MaxSessions))
 	put("statement_cache_entries", float64(s.Cache.Entries))
 	put("statement_cache_bytes", float64(s.Cache.Bytes))
+	put("answers", float64(s.Answers.Answers))
+	put("answers_bytes", float64(s.Answers.Bytes))
+	put("answers_hits_total", float64(s.Answers.Hits))
+	put("answers_misses_total", float64(s.Answers.Misses))
+	put("answers_shared_total", float64(s.Answers.Shared))
 	put("statement_cache_evictions_total", float64(s.Cache.Evictions))
 	put("guarantees_audit_passed", truth(s.Audit.Passes))
 	put("guarantees_audit_failures_total", float64(s.Audit.Failed))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/answers"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 
@@ -13,6 +14,7 @@ type State struct {
 	MaxSessions int
 	Pool        pool.Report
 	Cache       Cache
+	Answers     answers.Stats
 	Audit       Audit
 	// Replication is nil before replication has begun.
 	Replication *Replication

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -58,6 +59,14 @@ func (l *Link) Conn() net.Conn { return l.conn.Conn }
 // Parameters are what the server has reported by now, by the names that it uses. The map
 // is the caller's.
 func (l *Link) Parameters() map[string]string { return l.parameters }
+
+// Server is the address of the server.
+func (l *Link) Server() string {
+	return net.JoinHostPort(l.conn.host.host, strconv.Itoa(int(l.conn.host.port)))
+}
+
+// Role is the name of the role in Config.Roles.
+func (l *Link) Role() string { return l.role }
 
 // Fresh reports whether what the session reads may be shown: false where
 // Options.MaxStaleness is set and what its host shows may be older than that, or where the

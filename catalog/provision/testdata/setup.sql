@@ -1703,6 +1703,17 @@ CREATE TABLE IF NOT EXISTS kproxy_store.applied (
 );
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.applied FROM PUBLIC, "kproxy_reader";
 
+-- By these the proxy knows whether what readers see of a table is what it was when it kept an
+-- answer: whoever changes it draws a new one in the same transaction. They are random, and tell
+-- nothing but that. Each is written again and again, in its place. REFERENCES is as above.
+CREATE TABLE IF NOT EXISTS kproxy_catalog.mark (
+  table_schema text,
+  table_name   text,
+  mark         uuid NOT NULL,
+  PRIMARY KEY (table_schema, table_name)
+) WITH (fillfactor = 10);
+GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader";
+
 -- Stand-ins for the system catalogs: the columns that the running server's
 -- version has, in their order, behind a filter that a client's own conditions
 -- cannot look past (security_barrier). Some columns have another type: a pseudo-type,

@@ -24,6 +24,7 @@ import (
 	"github.com/kproxy/kproxy/internal/repeats"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/answers"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -63,6 +64,7 @@ type Daemon struct {
 	secret   []byte // of salts for users who do not exist
 
 	gate         gate.Gate
+	answers      *answers.Store
 	lookup       atomic.Pointer[login.Lookup] // nil where the configuration names all users
 	descriptions *describe.Writer
 	metrics      metrics
@@ -96,7 +98,8 @@ func New(c *config.Config, o Options) *Daemon {
 	}
 	d := &Daemon{
 		Options: o, views: views.NewWatcher(o.Logger), outOfService: newUnserved(), descriptions: describe.NewWriter(o.Logger), served: served{logger: o.Logger},
-		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
+		answers: answers.New(0),
+		ready:   make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 	d.effective.Store(c)
 	return d
@@ -202,7 +205,7 @@ func (d *Daemon) answerer() *processes.Answerer {
 	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
 		Count: func() processes.Clients {
-			c := processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Refusal: d.refuses(), Work: d.work(), Expires: d.certificates.first()}
+			c := processes.Clients{Counts: d.Clients(), Answers: d.answers.Stats(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused, Refusal: d.refuses(), Work: d.work(), Expires: d.certificates.first()}
 			session := d.syncer.Status().Session
 			c.Session = &session
 			c.Problem, c.Fix = d.unapplied()

@@ -197,6 +197,7 @@ func (d *Daemon) observedState() observe.State {
 	s.Counts, s.Pool = d.Clients(), d.proxy.Pool()
 	cache := d.gate.Rewriter.Load().CacheStats()
 	s.Cache = observe.Cache{Entries: cache.Entries, Bytes: cache.Bytes, Evictions: cache.Evictions}
+	s.Answers = d.answers.Stats()
 	status := d.syncer.Status()
 	s.Replication = &observe.Replication{
 		State: status.State.String(), Applies: status.State == ksync.Streaming,

@@ -145,6 +145,7 @@ func (d *Daemon) reconfigure(next *config.Config) error {
 	toServe, err := d.proxyConfig(next, look)
 	if err == nil {
 		err = d.proxy.Reconfigure(toServe)
+		d.answers.Resize(next.Answers.Size)
 	}
 	if err != nil {
 		return err // nobody has asked by look yet

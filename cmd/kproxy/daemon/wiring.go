@@ -23,6 +23,7 @@ func (d *Daemon) prepare() error {
 		return err
 	}
 	d.gate.SetLimits(c, d.snapshot())
+	d.answers.Resize(c.Answers.Size)
 	policy, err := d.policyOf(c)
 	if err != nil {
 		return err
@@ -79,7 +80,8 @@ func (d *Daemon) proxyConfig(c *config.Config, look *login.Lookup) (proxy.Config
 		return proxy.Config{}, err
 	}
 	return proxy.Config{
-		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.metrics.proxyObserver(), Withdrawn: withdrawnAtServer,
+		Answers: d.answers,
+		Gate:    &d.gate, Available: d.available, Logger: d.Logger, Observer: d.metrics.proxyObserver(), Withdrawn: withdrawnAtServer,
 		Access: login.Access(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
 		Upstream: session, Readers: readers, Referred: true, Pool: poolOptions(c, d.connections),

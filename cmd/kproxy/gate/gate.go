@@ -82,7 +82,7 @@ func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 	}
 	return proxy.Statement{
 		SQL: s.SQL, Reads: s.ReadNames, Calls: s.Calls, Effects: effects(s.Effects), Plans: s.Plans, LeavesUTF8: rewrite.LeavesUTF8(s.Effects),
-		Uses: s.Uses, Makes: s.Makes, Shape: s.Shape, Traceless: s.Traceless,
+		Uses: s.Uses, Makes: s.Makes, Look: s.Look, Shape: s.Shape, Traceless: s.Traceless,
 	}, nil
 }
 

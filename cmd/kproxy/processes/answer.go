@@ -16,6 +16,7 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/answers"
 )
 
 // topic is a subject of questions. Processes ask and answer by notifications of the database
@@ -68,6 +69,8 @@ type Answer struct {
 type Clients struct {
 	Reply
 	proxy.Counts
+	// Answers are those that it keeps.
+	Answers answers.Stats `json:"answers"`
 	// Unserved are the protected tables that the process has withdrawn and that need the operator.
 	Unserved []string `json:"unserved"`
 	// Refused says why the process may not apply changes under its policy. It is empty if it may.

@@ -105,6 +105,7 @@ var settings = []setting{
 	{"functions", false, func(c *config.Config) any { return &c.Policy.Functions }},
 	{"temporary_tables", false, func(c *config.Config) any { return &c.TemporaryTables }},
 	{"limits", false, func(c *config.Config) any { return &c.Limits }},
+	{"answers", false, func(c *config.Config) any { return &c.Answers }},
 	{"timeouts.unacknowledged", true, func(c *config.Config) any { return &c.Timeouts.Unacknowledged }},
 	{"timeouts", false, func(c *config.Config) any { return bounds(c.Timeouts) }},
 	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},

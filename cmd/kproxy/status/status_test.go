@@ -20,6 +20,7 @@ import (
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/answers"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -203,7 +204,7 @@ func storedExample() Status {
 			}},
 			{Table: state.Table{Name: "public.later", State: "unpublished", Updates: "guarded", Figures: &state.Figures{}}},
 		},
-		Clients: []processes.Clients{{Counts: proxy.Counts{Connections: 9, Sessions: 7}}, {Counts: proxy.Counts{Connections: 1, Sessions: 1}}},
+		Clients: []processes.Clients{{Counts: proxy.Counts{Connections: 9, Sessions: 7}}, {Counts: proxy.Counts{Connections: 1, Sessions: 1}, Answers: answers.Stats{Answers: 3, Bytes: 4096, Limit: 64 << 20, Hits: 40, Misses: 10}}},
 		Needs:   []state.Need{},
 	}
 }
@@ -216,6 +217,7 @@ func TestStoredAsText(t *testing.T) {
 shown is the source at 0/1A2B3C, reached 1s ago, 1.5 KiB of write-ahead log behind the server
 confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot (reserved, 1.0 GiB until it is in danger)
 kproxy serves in 2 processes: 8 sessions, 10 connections
+it keeps 3 answers to questions (4.0 KiB of 64.0 MiB), which have answered 40 of 50
 
 TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  UNTOLD  RETURNED  EXPIRED  PROOF
 public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       3       5         2        holds, 1h00m ago

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/internal/units"
 	"github.com/kproxy/kproxy/internal/visible"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/answers"
 )
 
 // WriteText writes the state for people: a few lines about replication, one line for each table,
@@ -137,9 +138,11 @@ func (s Status) writeReplication(text *strings.Builder) {
 	}
 	fmt.Fprintf(text, "kproxy serves in %s", units.Count(r.Processes, "process", "processes"))
 	var all proxy.Counts
+	var kept answers.Stats
 	for _, c := range s.Clients {
 		all.Connections += c.Connections
 		all.Sessions += c.Sessions
+		kept = kept.Plus(c.Answers)
 	}
 	if len(s.Clients) > 0 {
 		fmt.Fprintf(text, ": %s, %s", units.Count(all.Sessions, "session", "sessions"), units.Count(all.Connections, "connection", "connections"))
@@ -148,6 +151,10 @@ func (s Status) writeReplication(text *strings.Builder) {
 		fmt.Fprintf(text, "; %d did not answer", s.Silent)
 	}
 	text.WriteByte('\n')
+	if kept.Limit > 0 {
+		fmt.Fprintf(text, "it keeps %s to questions (%s of %s), which have answered %d of %d\n",
+			units.Count(kept.Answers, "answer", "answers"), units.Bytes(int64(kept.Bytes)), units.Bytes(kept.Limit), kept.Hits, kept.Hits+kept.Misses)
+	}
 }
 
 // stateText is the table's state, with the request that is not done yet, and how far that is.

@@ -119,7 +119,7 @@ func (s *source) overviewOf(c *config.Config, stored status.Status) console.Over
 		o.Views = append(o.Views, v.View)
 	}
 	for _, p := range stored.Clients {
-		o.Processes = append(o.Processes, console.Process{Name: p.Process, Sessions: p.Sessions, Connections: p.Connections})
+		o.Processes = append(o.Processes, console.Process{Name: p.Process, Sessions: p.Sessions, Connections: p.Connections, Kept: p.Answers.Answers, Hits: p.Answers.Hits})
 	}
 	status, r := s.process.Replication(), stored.Replication
 	o.Replication = &console.Replication{
