@@ -64,3 +64,42 @@ func TestAnswersAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestMarksMoveWithWhatIsVisible: of a guarded table, neither who waits nor who has left moves the mark, by
+// which readers could tell; a batch does.
+func TestMarksMoveWithWhatIsVisible(t *testing.T) {
+	t.Parallel()
+	o := folkSite(siteOptions{}, 13)
+	o.tables = strings.Replace(guardedTables(t, o.tables), guardedUpdates, "updates: {mode: guarded, crowd: 10}", 1)
+	s := ready(t, o)
+	admin := connect(t, s.admin)
+	mark := func() string { return scalar[string](t, admin, "SELECT mark::text FROM kproxy_catalog.mark") }
+	figure := func(column string) int { return scalar[int](t, admin, "SELECT "+column+" FROM kproxy_store.generation") }
+	applied := func(sql string) {
+		t.Helper()
+		execute(t, admin, sql)
+		shown := scalar[string](t, admin, "SELECT pg_current_wal_lsn()::text")
+		execute(t, admin, "SELECT pg_logical_emit_message(true, 'x', 'x')")
+		eventually(t, "it is applied", func() bool {
+			return scalar[bool](t, admin, "SELECT lsn >= $1::text::pg_lsn FROM kproxy_store.generation", shown) ||
+				scalar[bool](t, admin, "SELECT lsn >= $1::text::pg_lsn FROM kproxy_store.position", shown)
+		})
+	}
+	eventually(t, "it is published", func() bool { return scalar[int](t, admin, "SELECT count(*) FROM kproxy_release_public.folk") > 0 })
+	before, ghosts := mark(), figure("ghosts")
+	w := newWriter("", 1, 13, nil)
+	applied(w.insert(1))
+	if figure("waiting") == 0 {
+		t.Fatal("nobody waits")
+	}
+	applied("DELETE FROM folk WHERE id = (SELECT min(id) FROM folk)")
+	if figure("ghosts") != ghosts+1 {
+		t.Fatalf("%d ghosts, not one more than %d", figure("ghosts"), ghosts)
+	}
+	applied("UPDATE folk SET name = 'another', illness = 'gout' WHERE id = (SELECT max(id) FROM folk WHERE pair < 100)")
+	if mark() != before {
+		t.Error("the mark has moved with changes that are not published")
+	}
+	applied(w.insert(200))
+	eventually(t, "a batch moves the mark", func() bool { return mark() != before })
+}

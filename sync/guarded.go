@@ -231,7 +231,7 @@ func (s *guarded) writeRows(batch queue, rows []lineage.NewRow) {
 
 // writeWeights notes the weights of classes, of groups of them and of the table, and forgets those of
 // classes that are gone.
-func (s *guarded) writeWeights(batch queue) {
+func (s *guarded) writeWeights(batch *visibleStatements) {
 	s.forgetWeights(batch)
 	var w weights
 	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {

@@ -234,7 +234,7 @@ func (s *linkedGuarded) writeRows(to queue, rows []newRow) {
 }
 
 // writeWeights notes the weights of cells.
-func (s *linkedGuarded) writeWeights(to queue) {
+func (s *linkedGuarded) writeWeights(to *visibleStatements) {
 	var w weights
 	for _, of := range s.share.Weights {
 		for _, cell := range of.Cells {

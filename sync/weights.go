@@ -15,26 +15,41 @@ import (
 // number 0. Rows whose class has none count for one. Numbers below 0 have none, and only what is told of
 // groups, and what is not told of persons (package tally).
 type weights struct {
+	shown, beside weightRows
+	untold        []int64 // numbers below 0 of which there is nothing any more
+}
+
+// weightRows are rows of a table of weights, column by column.
+type weightRows struct {
 	numbers         []int64
 	shares          []float32
 	ghosts, persons []int64
-	untold          []int64 // numbers below 0 of which there is nothing any more
 }
 
 func (w *weights) add(number int64, share float64, ghosts, persons int) {
-	if number < 0 && ghosts == 0 {
-		w.untold = append(w.untold, number)
-		return
+	of := &w.shown
+	if number < 0 {
+		of = &w.beside
+		if ghosts == 0 {
+			w.untold = append(w.untold, number)
+			return
+		}
 	}
-	w.numbers, w.shares = append(w.numbers, number), append(w.shares, float32(share))
-	w.ghosts, w.persons = append(w.ghosts, int64(ghosts)), append(w.persons, int64(persons))
+	of.numbers, of.shares = append(of.numbers, number), append(of.shares, float32(share))
+	of.ghosts, of.persons = append(of.ghosts, int64(ghosts)), append(of.persons, int64(persons))
 }
 
-// write queues statements that bring a table of weights up to date; the numbers are in a column of it.
-func (w *weights) write(to queue, table, column string) {
+// write queues statements that bring a table of weights up to date; the numbers are in a column of it. Readers
+// see nothing of those below 0.
+func (w *weights) write(to *visibleStatements, table, column string) {
 	if len(w.untold) > 0 {
-		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", table, column), w.untold)
+		to.unseen().Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", table, column), w.untold)
 	}
+	w.beside.write(to.unseen(), table, column)
+	w.shown.write(to, table, column)
+}
+
+func (w *weightRows) write(to queue, table, column string) {
 	for from := 0; from < len(w.numbers); from += writeChunk {
 		end := min(from+writeChunk, len(w.numbers))
 		to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s, %[5]s) SELECT * FROM unnest($1::bigint[], $2::real[], $3::bigint[], $4::bigint[])
