@@ -328,8 +328,8 @@ func (a *applier) publishDue(ctx context.Context) error {
 // adjusted meanwhile. retryDue is when they are checked again amid a transaction.
 const (
 	retryDue = 30 * time.Millisecond
-	minWait = 100 * time.Millisecond
-	maxWait = 5 * time.Second
+	minWait  = 100 * time.Millisecond
+	maxWait  = 5 * time.Second
 )
 
 // waitForDue sets the timer to the time at which the first table has something to publish

@@ -28,7 +28,7 @@ func TestLoadingIsTold(t *testing.T) {
 	m := newMemoryServer(t, append([]answer{
 		stored(t, func(g *generation) { g.nextRecord = records + 1 }),
 		{words: "SELECT coalesce(max(lsn)", rows: [][]any{{"0/64", records + 1, 4}}},
-		{words: "ARRAY(SELECT", rows: [][]any{{"1\t{" + strings.Join(members, ",") + "}\n"}}},
+		{words: "ARRAY(SELECT", rows: [][]any{{"1\t0\t{" + strings.Join(members, ",") + "}\n"}}},
 		{words: "COPY (SELECT kproxy_record", rows: lines},
 	}, usualAnswers(of)...)...)
 	s := m.session(of)

@@ -77,6 +77,19 @@ func loggedTables(updates catalog.UpdateMode) []loggedTable {
 	}}
 }
 
+// inTwoParts is the table of six quasi-identifiers with constraints over three of them each.
+func inTwoParts() loggedTable {
+	of := loggedTables(catalog.Immediate)[0]
+	of.name = "two parts"
+	of.policy.Constraints = []privacy.Spec{
+		{Model: privacy.K, K: 5, Over: []string{"born", "admitted", "sex"}}, {Model: privacy.K, K: 5, Over: []string{"zip", "marital", "job"}},
+	}
+	for i := range of.changes {
+		of.changes[i].most = 45_000
+	}
+	return of
+}
+
 // newLoggedBench has a server of its own, whose log has nothing but what is written.
 func newLoggedBench(t *testing.T, of loggedTable, rows int, settings map[string]string) *bench {
 	t.Helper()
@@ -125,7 +138,7 @@ func (b *bench) logOf(change string, from, changes int, s *Syncer) int {
 func TestLogOfAChange(t *testing.T) {
 	t.Parallel()
 	const changes = 40
-	for _, of := range slices.Concat(loggedTables(catalog.Immediate), loggedTables(catalog.Guarded)) {
+	for _, of := range append(slices.Concat(loggedTables(catalog.Immediate), loggedTables(catalog.Guarded)), inTwoParts()) {
 		t.Run(fmt.Sprintf("%s, %s", of.name, of.policy.Updates.Mode), func(t *testing.T) {
 			t.Parallel()
 			b := newLoggedBench(t, of, 20_000, map[string]string{"full_page_writes": "off", "autovacuum": "off", "checkpoint_timeout": "30min", "max_wal_size": "8GB"})
