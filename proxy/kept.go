@@ -55,9 +55,6 @@ type outcome struct {
 // keeps tells whether answers are kept.
 func (k *keeper) keeps() bool { return k.store.Keeps() }
 
-// now is the time; a name for what is read rarely.
-func now() time.Time { return time.Now() }
-
 // ask decides who answers a question. Where that is to wait, c.until is set, and ask is called again
 // for the same question. Look sends a look at the state that the statement reads.
 func (c *clientSide) ask(q *question, send func(*look)) outcome {
@@ -68,7 +65,7 @@ func (c *clientSide) ask(q *question, send func(*look)) outcome {
 			k.asking = nil
 			return outcome{}
 		}
-		k.asking = &asking{question: *q, began: now()}
+		k.asking = &asking{question: *q, began: time.Now()}
 		return c.lookFor(k.asking, send)
 	}
 	switch {
@@ -145,7 +142,7 @@ func (c *clientSide) looked(a *asking) outcome {
 		o.since = a.began
 	}
 	if run != nil {
-		o.capture = &capture{store: k.store, key: key, run: run, before: a.look, sent: now()}
+		o.capture = &capture{store: k.store, key: key, run: run, before: a.look, sent: time.Now()}
 		k.capture = o.capture
 	}
 	return o
@@ -219,7 +216,7 @@ func (c *clientSide) keptQuery(j *judgment, out *writeBuffer) (does action, done
 		return drop, true
 	}
 	m := &j.message
-	m.capture, m.question, m.questioned = o.capture, q.id, now()
+	m.capture, m.question, m.questioned = o.capture, q.id, time.Now()
 	if o.capture == nil && o.since.IsZero() {
 		return wait, false // it runs as any other
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/kproxy/kproxy/proxy/answers"
 )
@@ -120,7 +121,7 @@ func (c *clientSide) keptExecute(q *question, m *message, f frame, begin []byte,
 		k.bound = nil
 		return drop, true
 	}
-	m.kind, m.capture, m.question, m.questioned = messageExecute, o.capture, q.id, now()
+	m.kind, m.capture, m.question, m.questioned = messageExecute, o.capture, q.id, time.Now()
 	if o.capture == nil && o.since.IsZero() {
 		return wait, false // it runs as any other
 	}

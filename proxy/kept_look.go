@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
+	"time"
 )
 
 // maxLookBytes is the longest row of a look; a longer one is none.
@@ -143,7 +144,7 @@ func (s *serverSide) deliverLook(m *message, f frame, begin []byte, out *writeBu
 		s.tracker.fail(told.state, told.message)
 		s.rows = rows{}
 		if s.clock != nil {
-			s.clock.failed(now(), s.tracker.running())
+			s.clock.failed(time.Now(), s.tracker.running())
 		}
 	case 'N':
 	case 'Z':

@@ -167,7 +167,7 @@ func (k *keeping) cast(n *pg.TypeCast) {
 		return
 	}
 	constant := isConstant(n.GetArg()) || n.GetArg().GetParamRef() != nil
-	k.refuses = k.refuses || !keptTypes[parts[1]] && !(momentTypes[parts[1]] && constant)
+	k.refuses = k.refuses || !keptTypes[parts[1]] && (!momentTypes[parts[1]] || !constant)
 }
 
 // indirection allows elements of arrays. A name behind a dot may be a function.

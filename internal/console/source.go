@@ -102,11 +102,11 @@ type Replication struct {
 
 // Process is one kproxy that serves.
 type Process struct {
-	Name        string `json:"process"`
-	Sessions    int    `json:"sessions"`
+	Name     string `json:"process"`
+	Sessions int    `json:"sessions"`
 	// Kept are the answers that it keeps, and Hits how many questions they have answered.
-	Kept int    `json:"kept"`
-	Hits uint64 `json:"hits"`
+	Kept        int    `json:"kept"`
+	Hits        uint64 `json:"hits"`
 	Connections int    `json:"connections"` // those of sessions among them
 }
 

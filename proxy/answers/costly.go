@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// leastTime is how long the server must take for a question whose answer is kept. Two looks at
-	// the state take some tenths of a millisecond.
-	leastTime = 5 * time.Millisecond
+	// LeastTime is how long the server must take for a question whose answer is kept, unless
+	// Store.LeastTime is another time. Two looks at the state take some tenths of a millisecond.
+	LeastTime = 5 * time.Millisecond
 
 	// costlySlots is how many questions are remembered for having taken so long. A question that
 	// falls on the same place takes that of another one.
@@ -37,7 +37,7 @@ func (s *Store) Costly(q Question) bool {
 func (s *Store) Took(q Question, time time.Duration) {
 	slot := &s.costly[q%costlySlots]
 	switch {
-	case time >= leastTime:
+	case time >= s.LeastTime:
 		slot.Store(uint64(q))
 	case slot.Load() == uint64(q):
 		slot.Store(0)

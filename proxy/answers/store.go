@@ -40,6 +40,9 @@ const (
 
 // Store holds answers. Any goroutine may use it.
 type Store struct {
+	// LeastTime is set before the store is used.
+	LeastTime time.Duration
+
 	limit    atomic.Int64
 	gathered atomic.Int64 // bytes of answers that are yet to be kept
 	hits     atomic.Uint64
@@ -69,7 +72,7 @@ type entry struct {
 
 // New returns a store of at most so many bytes; with none, nothing is kept.
 func New(limit int64) *Store {
-	s := &Store{entries: make(map[Key]*entry), runs: make(map[running]*Run), seed: maphash.MakeSeed()}
+	s := &Store{LeastTime: LeastTime, entries: make(map[Key]*entry), runs: make(map[running]*Run), seed: maphash.MakeSeed()}
 	s.limit.Store(limit)
 	return s
 }

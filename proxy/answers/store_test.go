@@ -107,7 +107,7 @@ func TestCostlyIsWhatTookLong(t *testing.T) {
 	if s.Took(q, time.Second); !s.Costly(q) || s.Costly(other) {
 		t.Error("it took a second")
 	}
-	if s.Took(q, leastTime-1); s.Costly(q) {
+	if s.Took(q, LeastTime-1); s.Costly(q) {
 		t.Error("it takes no time any more")
 	}
 }
