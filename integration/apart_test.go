@@ -111,8 +111,9 @@ func (s *site) servesAlone(t *testing.T, p *process) {
 	t.Helper()
 	source, release := connect(t, s.admin), connect(t, s.release)
 	serves := func() bool { return psql(t, s.url(), "SELECT count(*) FROM patients").code == 0 }
+	s.endAudits(t, p)
 	execute(t, source, "ALTER ROLE source_"+s.database+" NOLOGIN")
-	p.awaitLog(t, "the source could not be checked")
+	p.awaitLog(t, "is not permitted to log in")
 	if !serves() {
 		t.Error("readers are refused while the source is away")
 	}
@@ -121,6 +122,21 @@ func (s *site) servesAlone(t *testing.T, p *process) {
 	execute(t, release, "REVOKE USAGE ON SCHEMA kproxy_store FROM "+s.reader+"; REVOKE SELECT ON ALL TABLES IN SCHEMA kproxy_store FROM "+s.reader)
 	execute(t, source, "ALTER ROLE source_"+s.database+" LOGIN")
 	eventually(t, "readers are served again", serves)
+}
+
+// endAudits ends the sessions of kproxy at the source, one of an audit among them: readers go on.
+func (s *site) endAudits(t *testing.T, p *process) {
+	t.Helper()
+	holder, admin := connect(t, s.admin), connect(t, s.admin)
+	execute(t, holder, "BEGIN; LOCK pg_publication")
+	eventually(t, "the end of an audit is logged", func() bool {
+		execute(t, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'source_"+s.database+"'")
+		return strings.Contains(p.log.String(), "the session at the source ended")
+	})
+	execute(t, holder, "ROLLBACK")
+	if psql(t, s.url(), "SELECT count(*) FROM patients").code != 0 || strings.Contains(p.log.String(), "the audit failed") {
+		t.Error("readers are refused, as the source ended a session")
+	}
 }
 
 // holding is a file in a folder that holds a text; empty where none does.

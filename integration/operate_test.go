@@ -232,6 +232,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("the smallest class has %d rows after the change", n)
 	}
 	testMistakenReload(t, s, p)
+	testSupersededRelease(t, s, client, smallest)
 
 	t.Log("settings, and removing the table")
 	gone := connect(t, s.url())
@@ -277,6 +278,28 @@ func testMistakenReload(t *testing.T, s *site, p *process) {
 	s.write(t, "kproxy.yaml", good)
 	if o := s.kproxy(t, "reload").must(t); !strings.Contains(o.stdout, "nothing changed") {
 		t.Errorf("after the mistakes reload says %q", o.stdout)
+	}
+}
+
+// testSupersededRelease asks less of a table, and then more, where the release before may stand: a
+// session reads on while the new release is made.
+func testSupersededRelease(t *testing.T, s *site, client *pgx.Conn, smallest string) {
+	t.Helper()
+	for _, change := range []struct {
+		edits []string
+		ready func(smallest int) bool
+	}{
+		{[]string{"k: 20", "k: 10"}, func(smallest int) bool { return smallest < 20 }},
+		{[]string{"k: 10", "k: 20", "slot: ", "replication: {superseded: keep}\nslot: "}, func(smallest int) bool { return smallest >= 20 }},
+	} {
+		s.replace(t, change.edits...)
+		s.kproxy(t, "reload").must(t)
+		eventually(t, fmt.Sprint("the release of the changed policy is shown after ", change.edits), func() bool {
+			if rows, code, hint := countRows(t, client, "visits"); code != "" || rows != 60 {
+				t.Fatalf("meanwhile the table has %d rows, or is refused with %s: %s", rows, code, hint)
+			}
+			return change.ready(scalar[int](t, client, smallest))
+		})
 	}
 }
 

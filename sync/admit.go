@@ -15,7 +15,7 @@ import (
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := t.layout.fits(g) // which one that is not known does not
 	if g.staysHalted(fits, s.syncer.retryHalted()) {
-		s.syncer.setTable(t.layout.name(), g.status(true))
+		s.syncer.setTable(t.layout.name(), g.status(true, true))
 		return nil
 	}
 	var group foundGroup
@@ -46,16 +46,43 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		}
 	}
 	s.enqueue(t, kind)
-	status := g.status(fits)
+	status := s.stored(t, g)
 	status.Preparing = true
+	if known && !fits && !g.isMark() {
+		s.tellSuperseded(t, g)
+	}
 	s.syncer.setTable(t.layout.name(), status)
 	return nil
+}
+
+// visible reports whether readers may have what the store shows of a table.
+func (s *session) visible(t *table, g generation) bool {
+	return t.layout.visible(g, Superseded(s.syncer.superseded.Load()))
+}
+
+// stored is the status of a table by its row in the store.
+func (s *session) stored(t *table, g generation) TableStatus {
+	return t.layout.stored(g, Superseded(s.syncer.superseded.Load()))
+}
+
+// tellSuperseded tells what readers have of a table until its release for a changed policy is ready.
+func (s *session) tellSuperseded(t *table, g generation) {
+	logger := s.syncer.config.Logger.With("relation", t.layout.name())
+	shown, _ := readPromise(g.promise)
+	switch {
+	case !s.visible(t, g):
+		logger.Warn("the table is published afresh for its policy; until then readers have nothing of it, as the release before may promise less or look different")
+	case !shown.covers(t.layout.promise):
+		logger.Warn("the table is published afresh for its policy; until then readers have the release before, which promises less")
+	default:
+		logger.Info("the table is published afresh for its policy; until then readers have the release before, which promises as much")
+	}
 }
 
 // leave leaves a linked table as it is, since all of its group have to be published afresh and one
 // of them stays halted.
 func (s *session) leave(ctx context.Context, t *table, g generation, known bool) error {
-	s.syncer.setTable(t.layout.name(), g.status(t.layout.fits(g)))
+	s.syncer.setTable(t.layout.name(), s.stored(t, g))
 	if !known {
 		return nil
 	}
@@ -92,7 +119,7 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 	}
 	switch {
 	case inStep && different == nil:
-		if err := s.store.updateDigest(ctx, t, g); err != nil {
+		if err := s.store.updateMadeFor(ctx, t, g); err != nil {
 			return noJob, err
 		}
 		if t.definition = now; g.asked == askRebuild {
@@ -110,14 +137,19 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 	return resynchronize, nil
 }
 
-// updateDigest replaces the digest of a store from the time when digests included identifying
-// columns, so that it fits the policy without them.
-func (s *store) updateDigest(ctx context.Context, t *table, g generation) error {
-	if g.digest == t.layout.digest {
-		return nil
+// updateMadeFor brings in line what the store says of the policy that a table, which fits it, was made
+// for: the digest of a store from the time when digests included identifying columns, and the promise
+// of one from before promises were kept.
+func (s *store) updateMadeFor(ctx context.Context, t *table, g generation) error {
+	promise, err := t.layout.promise.text()
+	if g.shows != 0 {
+		promise = g.promise // of the release before
 	}
-	_, err := s.conn.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
-		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest)
+	if err != nil || g.digest == t.layout.digest && g.promise == promise {
+		return err
+	}
+	_, err = s.conn.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3, promise = nullif($4, '') WHERE table_schema = $1 AND table_name = $2",
+		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest, promise)
 	if err != nil {
 		return fmt.Errorf("recording what %s was made for: %w", t.layout.name(), err)
 	}
@@ -152,7 +184,8 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	}
 	s.tables = append(s.tables, t)
 	status := t.mode.status()
-	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
+	stored := s.stored(t, g)
+	status.State, status.Preparing, status.Superseded = stored.State, stored.Preparing, stored.Superseded
 	status.Generation = t.release.generation
 	s.syncer.setTable(t.layout.name(), status)
 	return nil
@@ -218,7 +251,7 @@ func (s *store) mayRead(ctx context.Context, table catalog.Name) (bool, error) {
 // haltAgain is haltOr for a table that may be halted for the same reason already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.advice() && g.asked == "" {
-		s.syncer.setTable(t.layout.name(), g.status(true))
+		s.syncer.setTable(t.layout.name(), g.status(true, true))
 		return nil
 	}
 	return s.haltOr(ctx, t, err)
@@ -264,7 +297,7 @@ const (
 // haltUnfit halts a table that its policy does not fit. Its release stays in the store.
 func (s *session) haltUnfit(ctx context.Context, name catalog.Name, g generation) error {
 	if g.halted != "" {
-		s.syncer.setTable(name, g.status(false))
+		s.syncer.setTable(name, g.status(false, false))
 		return nil
 	}
 	return s.halt(ctx, &TableError{Table: name, What: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"})

@@ -36,6 +36,8 @@ type Config struct {
 	Changed func(Status)
 	// Recovery says what is done where changes may have been lost.
 	Recovery Recovery
+	// Superseded says what readers of a table whose policy has changed get until its release is ready.
+	Superseded Superseded
 	// Now is the wall clock, by which guarded tables wait; nil means time.Now.
 	Now func() time.Time
 	// Heartbeat is how often an idle stream is given a message, so that its position
@@ -53,6 +55,19 @@ type Config struct {
 
 // DefaultHeartbeat is how often an idle stream is given a message.
 const DefaultHeartbeat = 10 * time.Second
+
+// Superseded is what becomes of a release that was made for another policy than that in force, until
+// the one for that is ready. Guarded tables are halted instead.
+type Superseded int
+
+const (
+	// KeepStrong leaves it to readers if it promises as much.
+	KeepStrong Superseded = iota
+	// KeepAny also if it promises less, and has the same columns.
+	KeepAny
+	// KeepNone takes it from readers.
+	KeepNone
+)
 
 // Recovery is what is done where changes may have been lost: the slot is gone,
 // invalidated or ahead of the store, or the server is another one than before.

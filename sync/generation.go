@@ -32,6 +32,7 @@ type generation struct {
 	asked      string // by the operator: askRebuild, askResync or nothing
 	noted      string // by kproxy itself, likewise
 	definition string
+	promise    string // of the release that readers see, as text; empty where it is not known
 }
 
 // What an operator can ask for.
@@ -40,16 +41,16 @@ const (
 	askResync  = "resync"
 )
 
-// status is the status of a table by its row in the store; fits says whether the generation was
-// made for the configured policy.
-func (g generation) status(fits bool) TableStatus {
+// status is the status of a table by its row in the store; visible says whether readers may have what
+// it shows (see layout.visible), and fits whether the generation was made for the configured policy.
+func (g generation) status(visible, fits bool) TableStatus {
 	status := TableStatus{Generation: g.number, Withheld: g.withheld, Reason: g.why, Preparing: g.asked != ""}
 	if g.halted != "" { // whatever is noted waits until the table is looked at afresh
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
 		return status
 	}
 	status.Preparing = status.Preparing || g.noted != "" || fits && g.shows != 0
-	if fits && (g.shows == 0 || g.previous != 0) {
+	if visible {
 		status.State = Published
 	}
 	return status
@@ -59,7 +60,7 @@ func (g generation) status(fits bool) TableStatus {
 func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.conn.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key, coalesce(promise, '')
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -69,7 +70,7 @@ func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, e
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret, &g.promise,
 	}, func() error {
 		found[name] = g
 		s.lastGeneration = max(s.lastGeneration, g.number)
@@ -124,8 +125,11 @@ func storedLSN(lsn pglogrepl.LSN) *string {
 // show points the published view at the table's generation and drops the earlier ones.
 // It comes last, because from here on readers have to wait for the commit.
 func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) error {
-	_, err := tx.Exec(ctx, "UPDATE kproxy_store.generation SET shows = NULL, previous = NULL WHERE table_schema = $1 AND table_name = $2",
-		t.layout.name().Schema, t.layout.name().Relation)
+	promise, err := t.layout.promise.text()
+	if err == nil {
+		_, err = tx.Exec(ctx, "UPDATE kproxy_store.generation SET shows = NULL, previous = NULL, promise = $3 WHERE table_schema = $1 AND table_name = $2",
+			t.layout.name().Schema, t.layout.name().Relation, promise)
+	}
 	if err != nil {
 		return fmt.Errorf("recording that %s is shown: %w", t.layout.name(), err)
 	}

@@ -119,7 +119,7 @@ func (j *joiner) recordJoin(ctx context.Context, n *preparedTable, consumed pglo
 }
 
 // recordRelease records a new generation, which is shown as soon as it has caught up
-// with the others. The previous one stays until then if it was made for the same policy.
+// with the others. The one that readers have stays until then if it may.
 func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consumed pglogrepl.LSN) error {
 	found, err := j.session.store.generations(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 	g, known := found[t.layout.name()]
 	if t.release.position < consumed || known || t.group != nil {
 		t.release.showAt = max(consumed, t.release.position) // readers of an earlier one may have to be waited for
-		if known && t.layout.fits(g) && g.halted == "" {
+		if known && g.halted == "" && j.session.visible(t, g) {
 			t.release.previous = g.number
 			if g.shows != 0 {
 				t.release.previous = g.previous

@@ -14,6 +14,7 @@ type layout struct {
 	publication catalog.Publication
 	digest      string // of what is published, and of what
 	former      string // the digest that stores of earlier versions may have
+	promise     promise
 	columns     storedColumns
 	key         []int // indexes into columns
 	qi          []int // indexes into columns, one for each attribute

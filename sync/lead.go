@@ -258,7 +258,14 @@ func (s *session) follow(ctx context.Context) error {
 	clear(s.syncer.status.Tables)
 	for _, t := range s.policy {
 		g, known := found[t.layout.name()]
-		status := g.status(known && t.layout.fits(g))
+		by := Superseded(s.syncer.superseded.Load())
+		if s.syncer.status.Refused != "" {
+			by = KeepNone
+		}
+		status := TableStatus{}
+		if known {
+			status = t.layout.stored(g, by)
+		}
 		if known && !t.layout.fits(g) && status.State == Unpublished {
 			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
 			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"

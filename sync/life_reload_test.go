@@ -3,6 +3,8 @@ package sync
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -142,5 +144,64 @@ func TestReloadsComeFast(t *testing.T) {
 	}
 	if left := scanned[int](b, "SELECT count(*) FROM pg_class WHERE relnamespace = 'kproxy_store'::regnamespace AND relname ~ '^records_[0-9]+$'"); left != 3 {
 		t.Errorf("%d private stores for 3 tables", left)
+	}
+}
+
+// TestChangedPoliciesTakeNothingAway changes the policy of a table in ways that its release covers, and
+// in one that it does not: until the new release is ready readers have the one before, or nothing.
+func TestChangedPoliciesTakeNothingAway(t *testing.T) {
+	t.Parallel()
+	b, all := withThird(t)
+	b.config.Tables = all
+	third := all[2].Policy.Table
+	var published atomic.Pointer[live]
+	during := make(chan TableStatus, 1)
+	b.config.Failpoint = func(name string) {
+		if l := published.Load(); l != nil && name == FailRecordsFilled {
+			during <- l.Status().Tables[third]
+		}
+	}
+	l := b.start()
+	l.inStep()
+	published.Store(l)
+	change := func(change func(*catalog.TablePolicy)) (at, then TableStatus) {
+		t.Helper()
+		before := b.generationOf("third")
+		changed := slices.Clone(b.config.Tables)
+		policy := &changed[2].Policy
+		policy.Constraints = slices.Clone(policy.Constraints)
+		change(policy)
+		b.config.Tables = changed
+		l.Reload(changed)
+		at = l.Status().Tables[third]
+		b.alter()
+		then = <-during
+		l.inStep()
+		l.eventually("the release of the changed policy is shown", func() bool {
+			s := l.Status().Tables[third]
+			return s.State == Published && !s.Preparing && b.generationOf("third") > before
+		})
+		return at, then
+	}
+	end := b.reads(third)
+	for name, looser := range map[string]func(*catalog.TablePolicy){
+		"a smaller k":    func(p *catalog.TablePolicy) { p.Constraints[0].K-- },
+		"another method": func(p *catalog.TablePolicy) { p.Method = "lookahead-partition" },
+	} {
+		if at, then := change(looser); at.State != Published || then.State != Published || !then.Preparing {
+			t.Errorf("%s: readers have %+v at once, and %+v while the release is made", name, at, then)
+		}
+	}
+	l.Supersede(KeepAny)
+	if at, then := change(func(p *catalog.TablePolicy) { p.Constraints[0].K = 6 }); at.State != Published || then.State != Published {
+		t.Errorf("weaker releases stand: readers have %+v at once, and %+v while the release is made", at, then)
+	}
+	end()
+	l.Supersede(KeepStrong)
+	if at, then := change(func(p *catalog.TablePolicy) { p.Constraints[0].K = 8 }); at.State != Unpublished || then.State != Unpublished {
+		t.Errorf("a larger k: readers have %+v at once, and %+v while the release is made", at, then)
+	}
+	if kept, known := readPromise(scanned[string](b, "SELECT promise FROM kproxy_store.generation WHERE table_name = 'third'")); !known || kept.Constraints[0].K != 8 {
+		t.Errorf("the store has the promise %+v", kept)
 	}
 }

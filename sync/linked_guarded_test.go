@@ -441,7 +441,7 @@ func TestVerifierRefusesSpoiledGuardedTables(t *testing.T) {
 // brokenPromises are the checks that fail for any table.
 func (h *hospital) brokenPromises() (broken []string) {
 	h.t.Helper()
-	report, err := verify.Run(h.t.Context(), h.connect(), h.config.Tables)
+	report, err := verify.Run(h.t.Context(), h.connect(), h.config.Tables, verify.Options{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"slices"
 	"testing"
 	"time"
 
@@ -125,7 +124,11 @@ func TestStatusOfTheStore(t *testing.T) {
 		{generation{halted: "why", fix: "how", asked: askRebuild}, true, Halted, true},
 	} {
 		test.g.number, test.g.withheld, test.g.why = 5, 6, "few"
-		got := test.g.status(test.fits)
+		of := layout{digest: "now", former: "before"}
+		if test.fits {
+			test.g.digest = "now"
+		}
+		got := test.g.status(of.visible(test.g, KeepStrong), test.fits)
 		want := TableStatus{State: test.state, Preparing: test.preparing, Generation: 5, Withheld: 6, Reason: "few", Problem: test.g.halted, Fix: test.g.fix}
 		if got != want {
 			t.Errorf("%+v, fits %t: %+v", test.g, test.fits, got)
@@ -182,7 +185,7 @@ func TestReload(t *testing.T) {
 	named := func(name string) catalog.Name { return catalog.Name{Schema: "public", Relation: name} }
 	s := memoryOwner("hospital")
 	s.removed, s.haltedRetried, s.followed = map[catalog.Name]bool{named("back"): true}, true, true
-	s.tables = []catalog.Publication{table("same", 3), table("changed", 3), table("gone", 3)}
+	s.tables = []catalog.Publication{table("same", 3), table("changed", 3), table("looser", 3), table("gone", 3)}
 	for _, p := range s.tables {
 		s.status.Tables[p.Policy.Table] = TableStatus{State: Published}
 	}
@@ -191,12 +194,13 @@ func TestReload(t *testing.T) {
 	if s.applies = true; s.retryHalted() {
 		t.Error("halted tables are looked at afresh before a reload")
 	}
-	s.ReloadAs([]catalog.Publication{table("same", 3), table("changed", 4), table("back", 3)}, Policy{Fingerprint: "new"}, true)
+	s.ReloadAs([]catalog.Publication{table("same", 3), table("changed", 4), table("looser", 2), table("back", 3)}, Policy{Fingerprint: "new"}, true)
 	if !errors.Is(cause, errReload) || !s.retryHalted() {
 		t.Errorf("the session goes on: %v", cause)
 	}
-	if got := slices.Collect(maps.Keys(s.Status().Tables)); !slices.Equal(got, []catalog.Name{named("same")}) {
-		t.Errorf("%v are published as they are wanted", got)
+	want := map[catalog.Name]TableStatus{named("same"): {State: Published}, named("looser"): {State: Published, Preparing: true, Superseded: true}}
+	if got := s.Status().Tables; !maps.Equal(got, want) {
+		t.Errorf("readers may have %v", got)
 	}
 	for name, may := range map[string]bool{"same": false, "changed": false, "gone": true, "back": false, "never there": false} {
 		if s.mayDrop(named(name)) != may {

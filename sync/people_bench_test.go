@@ -114,7 +114,7 @@ func (h *histories) verify() {
 	}
 	defer conn.Close(context.Background())
 	began := time.Now()
-	report, err := verify.Run(h.b.Context(), conn, h.config.Tables)
+	report, err := verify.Run(h.b.Context(), conn, h.config.Tables, verify.Options{})
 	if err != nil || !report.Passed() {
 		h.b.Errorf("the verifier found %v %+v", err, report)
 	}

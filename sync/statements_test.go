@@ -150,12 +150,13 @@ func relationRow(of *table) []any {
 func storedRow(of *table, change func(*generation)) []any {
 	d := definition{root: 1000, leaves: []uint32{1000}, states: []string{"file 1"}, labels: []string{}, rest: "rest"}
 	g := generation{number: 3, digest: of.layout.digest, nextClass: 4, nextRecord: 9, updates: "immediate", lsn: 100, definition: d.text()}
+	g.promise, _ = of.layout.promise.text()
 	if change != nil {
 		change(&g)
 	}
 	return []any{
 		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
-		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret,
+		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret, g.promise,
 	}
 }
 
@@ -224,7 +225,7 @@ func TestStatementsOfGenerations(t *testing.T) {
 			found, err := s.store.generations(ctx)
 			return fmt.Sprintf("%+v, the last number is %d", found, s.store.lastGeneration), err
 		}, answers: []answer{stored(t, func(g *generation) {
-			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def"}
+			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def", "p"}
 		})}},
 		{name: "record", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
 			of.nextRecord, of.release.position, of.release.showAt, of.release.previous = 9, 100, 200, 5
@@ -257,11 +258,15 @@ func TestStatementsOfGenerations(t *testing.T) {
 			return nil, s.store.stopApplying(ctx, of.layout.name())
 		}},
 		{name: "digest stays", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, s.store.updateDigest(ctx, of, generation{digest: of.layout.digest})
+			promise, err := of.layout.promise.text()
+			return nil, errors.Join(err, s.store.updateMadeFor(ctx, of, generation{digest: of.layout.digest, promise: promise}))
+		}},
+		{name: "promise is kept", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return nil, s.store.updateMadeFor(ctx, of, generation{digest: of.layout.digest})
 		}},
 		{name: "digest changes", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			of.layout.digest = "now"
-			return nil, s.store.updateDigest(ctx, of, generation{digest: of.layout.former})
+			return nil, s.store.updateMadeFor(ctx, of, generation{digest: of.layout.former})
 		}},
 		{name: "mark the end", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
 			return markEnded(ctx, tx, of.layout.name())

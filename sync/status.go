@@ -88,6 +88,9 @@ type TableStatus struct {
 	State TableState
 	// Preparing says that a new release, or the difference to the source, is being made.
 	Preparing bool
+	// Superseded says that readers have a release that was made for another policy, until the one
+	// for this is ready.
+	Superseded bool
 	// Problem says why a table is halted, and Fix what the operator can do.
 	Problem, Fix string
 	// Outdated is the number of the policy in force where the problem is that this process

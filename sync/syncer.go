@@ -45,6 +45,7 @@ type Syncer struct {
 	apart               connTracker // of the source's server, where that is configured apart
 	progress            atomic.Pointer[progress]
 	retry               chan struct{} // ends a pause
+	superseded          atomic.Int32  // see Supersede
 }
 
 // New checks the configuration; nothing is connected yet.
@@ -52,11 +53,16 @@ func New(c Config) (*Syncer, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return &Syncer{
+	s := &Syncer{
 		config: c, owner: c.Owner, source: c.Source, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
-	}, nil
+	}
+	s.Supersede(c.Superseded)
+	return s, nil
 }
+
+// Supersede changes Config.Superseded for policies that are taken over from now on.
+func (s *Syncer) Supersede(by Superseded) { s.superseded.Store(int32(by)) }
 
 // Published is closed once every table has a release that readers may see, or is halted.
 func (s *Syncer) Published() <-chan struct{} { return s.published }
@@ -102,9 +108,16 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 		if i < 0 {
 			s.removed[name] = true
 		}
-		if i < 0 || !samePublication(before, tables[i]) {
-			delete(s.status.Tables, name) // what readers see is not what is wanted
+		if i >= 0 && samePublication(before, tables[i]) {
+			continue
 		}
+		status := s.status.Tables[name]
+		if i < 0 || status.State != Published || !mayStand(before, tables[i], Superseded(s.superseded.Load())) {
+			delete(s.status.Tables, name) // what readers see is not what is wanted
+			continue
+		}
+		status.Superseded, status.Preparing = true, true
+		s.status.Tables[name] = status
 	}
 	for _, now := range tables {
 		delete(s.removed, now.Policy.Table)
@@ -230,6 +243,7 @@ func (s *session) report(figures map[*table]TableStatus) {
 			now.State = Published
 		}
 		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
+		now.Superseded = before.Superseded && t.release.showAt != 0 && now.State == Published
 		if now.Preparing && before.State != Halted { // who keeps it from being made ready is still there
 			now.Problem, now.Fix = before.Problem, before.Fix
 		}

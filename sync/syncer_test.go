@@ -339,7 +339,7 @@ func (b *bench) checkStore(s *Syncer) {
 // checkRelease has the verifier prove what is published.
 func (b *bench) checkRelease() {
 	b.t.Helper()
-	report, err := verify.Run(b.t.Context(), connectTo(b.t, b.store().Config().ConnString()), b.config.Tables)
+	report, err := verify.Run(b.t.Context(), connectTo(b.t, b.store().Config().ConnString()), b.config.Tables, verify.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

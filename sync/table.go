@@ -93,6 +93,9 @@ func newTable(p catalog.Publication) (*table, error) {
 	if t.layout.former, err = formerDigest(p, t.layout.columns); err != nil {
 		return nil, err
 	}
+	if t.layout.promise, err = promiseOf(p); err != nil {
+		return nil, err
+	}
 	if t.layout.attributes, err = p.NewAttributes(); err != nil {
 		return nil, err
 	}

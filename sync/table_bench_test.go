@@ -159,7 +159,7 @@ func (b *bench) settled(s *Syncer, tables ...string) {
 	for _, p := range b.chosen(tables) {
 		b.agrees(s, p)
 	}
-	report, err := verify.Run(b.t.Context(), b.connect(), b.chosen(tables))
+	report, err := verify.Run(b.t.Context(), b.connect(), b.chosen(tables), verify.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func markEnded(ctx context.Context, on executor, name catalog.Name) error {
 	if err := forgetDeparted(ctx, on, name, markNumber); err != nil {
 		return err
 	}
-	_, err := on.Exec(ctx, `UPDATE kproxy_store.generation SET generation = $3, policy_digest = '', lsn = '0/0', shows = NULL, previous = NULL,
+	_, err := on.Exec(ctx, `UPDATE kproxy_store.generation SET generation = $3, policy_digest = '', lsn = '0/0', shows = NULL, previous = NULL, promise = NULL,
 		next_class = 0, next_record = 0, withheld = 0, withheld_why = NULL, returned = 0, hash_key = NULL, waiting = 0, stale = 0, ghosts = 0, untold = 0, expired = 0, oldest_waiting = NULL, oldest_stale = NULL,
 		halted = $4, halted_fix = $5, needs_consent = true, asked = NULL, noted = NULL WHERE table_schema = $1 AND table_name = $2`,
 		name.Schema, name.Relation, markNumber, lineageEnded, naming(fixEnded, name))

@@ -101,7 +101,10 @@ func TestCheckApart(t *testing.T) {
 		a.wants("publication", inspect.Error, "without sex", "kproxy setup --side source")
 		execute(t, a.admin, "ALTER PUBLICATION kproxy SET TABLE ONLY patients (id, age, sex, diagnosis), ONLY visits, ONLY journeys; ALTER TABLE patients REPLICA IDENTITY FULL")
 		a.wants("publication", inspect.Error, "UPDATE and DELETE fail at the source", "kproxy setup --side source")
-		execute(t, a.admin, "ALTER TABLE patients REPLICA IDENTITY DEFAULT")
+		execute(t, a.admin, "ALTER TABLE patients REPLICA IDENTITY DEFAULT; ALTER PUBLICATION kproxy SET TABLE ONLY patients (id, name, age, sex, diagnosis), ONLY visits, ONLY journeys")
+		a.wants("publication", inspect.Warning, "does not need, out of the source's database: name", "kproxy setup --side source")
+		execute(t, a.admin, "ALTER PUBLICATION kproxy SET TABLE ONLY patients, ONLY visits, ONLY journeys")
+		a.wants("publication", inspect.Warning, "does not need, out of the source's database: name", "kproxy setup --side source")
 	}
 	execute(t, a.admin, "ALTER TYPE sex ADD VALUE 'x'")
 	a.wants(inspect.CodeType, inspect.Warning, "it lacks labels of the source", "ALTER TYPE public.sex ADD VALUE IF NOT EXISTS 'x' AFTER 'm'")

@@ -7,8 +7,11 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// schemasVersion is the first server with publications of whole schemas.
-const schemasVersion = 150000
+// The first servers with publications of whole schemas, and with lists of columns.
+const (
+	schemasVersion = 150000
+	listsVersion   = 150000
+)
 
 // publicationRow is the publication as a whole.
 type publicationRow struct {
@@ -146,6 +149,36 @@ func (j *publicationJudge) judgeTable(r catalog.Relation) {
 	if j.c.server.VersionNum >= generatedVersion {
 		j.judgeGenerated(r)
 	}
+	if extra := j.unneeded(r); len(extra) > 0 {
+		j.found(Warning, r.Name, "sends columns that the policy does not need, out of the source's database: "+strings.Join(extra, ", "), j.set)
+	}
+}
+
+// unneeded are the columns that leave a source of its own though publishing does not need them and a
+// column list would keep them there. PostgreSQL takes no list for partitioned tables, nor where whole
+// rows identify.
+func (j *publicationJudge) unneeded(r catalog.Relation) (columns []string) {
+	if !j.c.apart || j.c.server.VersionNum < listsVersion || r.Kind != catalog.KindTable || r.ReplicaIdentity == 'f' {
+		return nil
+	}
+	needed := j.needed(r)
+	i := slices.IndexFunc(j.tables, func(t publishedTable) bool { return t.OID == uint32(r.OID) && t.Listed })
+	for _, column := range r.Columns {
+		sent := !column.Generated || j.flags.Generated
+		if i >= 0 {
+			sent = slices.Contains(j.tables[i].Columns, column.Name)
+		}
+		if sent && !slices.Contains(needed, column.Name) {
+			columns = append(columns, column.Name)
+		}
+	}
+	return columns
+}
+
+// needed are the columns that publishing needs of a protected table.
+func (j *publicationJudge) needed(r catalog.Relation) []string {
+	i := slices.IndexFunc(j.c.in.Policy.Tables, func(p catalog.TablePolicy) bool { return p.Table == r.Name })
+	return slices.Concat(r.Key, j.c.in.Policy.NeededColumns(j.c.in.Policy.Tables[i]))
 }
 
 // judgeGenerated finds tables whose UPDATE and DELETE fail at the source, since
@@ -175,12 +208,10 @@ func (j *publicationJudge) judgeGenerated(r catalog.Relation) {
 // missing are the columns that publishing needs of a table and the publication's list leaves out.
 func (j *publicationJudge) missing(t publishedTable) []string {
 	r, whole := j.c.byName[t.name()]
-	i := slices.IndexFunc(j.c.in.Policy.Tables, func(p catalog.TablePolicy) bool { return p.Table == t.name() })
-	if !whole || i < 0 {
+	if !whole || !slices.ContainsFunc(j.c.in.Policy.Tables, func(p catalog.TablePolicy) bool { return p.Table == t.name() }) {
 		return []string{"what its partition needs"}
 	}
-	needed := slices.Concat(r.Key, j.c.in.Policy.NeededColumns(j.c.in.Policy.Tables[i]))
-	return slices.DeleteFunc(needed, func(column string) bool { return slices.Contains(t.Columns, column) })
+	return slices.DeleteFunc(j.needed(r), func(column string) bool { return slices.Contains(t.Columns, column) })
 }
 
 // judgeRest looks at what the publication holds besides, and at parts of

@@ -112,8 +112,7 @@ func (r *reporting) run(ctx context.Context, c *cobra.Command, cfg *config.Confi
 		}
 	}
 	if !r.lastProof {
-		r.options.Progress("verifying")
-		if _, err := history.Verify(ctx, cfg); err != nil {
+		if _, err := history.Verify(ctx, cfg, verifyJobs, tellVerified(r.options.Progress)); err != nil {
 			return err
 		}
 	}

@@ -5,13 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/verify"
 )
+
+// verifyJobs is how many tables are verified at the same time.
+const verifyJobs = 2
+
+// tellVerified says in words how far a verification is.
+func tellVerified(say func(string)) func(verify.Progress) {
+	return func(at verify.Progress) {
+		say(fmt.Sprintf("verifying: %d of %d tables done; %s: %s", at.Done, at.Tables, at.Table, at.Checks))
+	}
+}
 
 func newVerify() *cobra.Command {
 	c := &cobra.Command{
@@ -27,14 +39,30 @@ server, it verifies the same as the owner, who must be able to log in there. A s
 or a server that follows another server, is an error. These findings are written to standard
 error.
 
+All tables are verified as of one moment, several of them at the same time with --jobs, each of
+which is a connection of the owner. What is being checked is written to standard error.
+
 Exit codes: 0 everything holds; 1 something does not, or could not be verified.`,
 		Args: noArguments,
 	}
 	asJSON := jsonFlag(c)
 	bounded := boundedConfig(c, 0, "verify for at most `LONG`")
+	quiet := quietFlag(c, "no progress on standard error")
+	jobs := c.Flags().IntP("jobs", "j", verifyJobs, "verify at most `N` tables at the same time")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *jobs < 1 {
+			return usageError{errors.New("--jobs must be at least 1")}
+		}
 		return bounded(func(ctx context.Context, cfg *config.Config) error {
-			report, err := history.Verify(ctx, cfg)
+			bar := newProgress(os.Stderr)
+			defer bar.done()
+			told := tellVerified(func(text string) {
+				if !*quiet {
+					bar.say(text)
+				}
+			})
+			report, err := history.Verify(ctx, cfg, *jobs, told)
+			bar.done()
 			if err != nil {
 				return err
 			}
@@ -45,7 +73,8 @@ Exit codes: 0 everything holds; 1 something does not, or could not be verified.`
 			if err := write(forReading(c)); err != nil {
 				return err
 			}
-			servers, findings, err := history.VerifyServers(ctx, cfg)
+			servers, findings, err := history.VerifyServers(ctx, cfg, *jobs, told)
+			bar.done()
 			if err != nil {
 				return err
 			}

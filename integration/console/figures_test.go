@@ -98,7 +98,7 @@ func checkFigures(t *testing.T, d *demonstration) {
 		Tables []release `json:"tables"`
 	}
 	// The loss is recorded soon after a table is published; the demonstration proves it.
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Second) {
 		o.read("api/overview", &overview)
 		wanting := func(r release) bool { return r.Loss == nil && !slices.Contains(lossless, r.Table) || r.Proof == nil }
 		if len(overview.Tables) > 0 && !slices.ContainsFunc(overview.Tables, wanting) {
@@ -183,7 +183,7 @@ func (o operator) triesPersons() {
 			}
 		}
 	}
-	for deadline := time.Now().Add(2 * time.Minute); trial.Job.State != "done"; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); trial.Job.State != "done"; time.Sleep(200 * time.Millisecond) {
 		if o.read("api/"+path, &trial); trial.Job.Problem != "" || time.Now().After(deadline) {
 			o.t.Fatalf("the trial has not ended: %+v", trial)
 		}

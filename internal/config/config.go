@@ -128,11 +128,11 @@ func (f *file) check(d *decoder, root *yaml.Node, _ string) {
 		c.TLS.Mode = TLSOff
 	}
 	c.compareAuthQuery(d)
-	c.compareSource(d)
 	d.places.note(root, "", 0)
 	c.places = d.places
 	c.Inherit()
 	c.placeHosts(d)
+	c.compareSource(d)
 	c.compareListeners(d)
 	c.compareReaders(d)
 	c.compareUsers(d, root)

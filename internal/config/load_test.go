@@ -207,3 +207,25 @@ func TestConnStringIsReadAsItWasMeant(t *testing.T) {
 		t.Errorf("%s was read as %q %d %q %q %q", c.ConnString(), got.Host, got.Port, got.Database, got.User, got.Password)
 	}
 }
+
+// TestOneRoleHasOnePassword: a server has one password for a role, whichever databases it is used in.
+func TestOneRoleHasOnePassword(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/good/source.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	withRoles := strings.NewReplacer(
+		"host: db1, database: hospital, user: kproxy_reader", "host: HOST, database: hospital, user: kproxy_owner, password_file: source.password",
+		"user: kproxy_owner}", "user: kproxy_owner, password_env: OWNER_PASSWORD}").Replace(string(text))
+	for _, test := range []struct {
+		host, password string
+		refused        bool
+	}{{"db2", "one", false}, {"db2", "two", true}, {"db1", "two", false}} {
+		_, err := parse("kproxy.yaml", []byte(strings.Replace(withRoles, "HOST", test.host, 1)),
+			world(map[string]string{"OWNER_PASSWORD": "one"}, map[string]string{"source.password": test.password}))
+		if refused := err != nil && strings.Contains(err.Error(), "of one server two passwords"); refused != test.refused || !refused && err != nil {
+			t.Errorf("host %s, password %s: %v", test.host, test.password, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,11 +73,30 @@ func (c *Config) AtSource() Connection {
 	return c.Upstream.Owner
 }
 
-// compareSource refuses a source that is the owner's database: there is one connection to that.
+// compareSource refuses a source that is the owner's database, to which there is one connection, and
+// roles of one server that cannot be both: a server has one password for a role, and one that clients'
+// statements run as must not replicate.
 func (c *Config) compareSource(d *decoder) {
-	owner := c.Upstream.Owner
-	if c.IsApart() && c.Source.Host == owner.Host && c.Source.Port == owner.Port && c.Source.Database == owner.Database {
+	owner, source := c.Upstream.Owner, c.Source
+	if !c.IsApart() {
+		return
+	}
+	shares := func(other Connection) bool { return source.Host == other.Host && source.Port == other.Port }
+	if shares(owner) && source.Database == owner.Database {
 		d.wrong(d.at(&c.Source), "source and upstream.owner are the same database", "remove source, or write another host, port or database; docs/apart.md says what goes where")
+		return
+	}
+	if shares(owner) && source.User == owner.User && source.Password.Reveal() != owner.Password.Reveal() {
+		d.wrong(d.at(&c.Source.User), "source and upstream.owner give role "+source.User+" of one server two passwords",
+			"name the same password in both, or give the source a user of its own")
+	}
+	clients := []Connection{c.Upstream.Reader}
+	for _, further := range c.Upstream.Readers {
+		clients = append(clients, further.Connection)
+	}
+	if slices.ContainsFunc(clients, func(reader Connection) bool { return reader.User == source.User && shares(reader) }) {
+		d.wrong(d.at(&c.Source.User), "source has the user of a reader of the same server, so that clients' role could read what is protected",
+			"give the source a user of its own; `kproxy setup` creates it")
 	}
 }
 

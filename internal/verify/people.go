@@ -1,11 +1,9 @@
 package verify
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/catalog"
@@ -34,8 +32,7 @@ import (
 // records are as they were, with the raw keys; constraints count what is published, and has been. k is
 // counted in each class, since its rows come and go together. Whose rows without keys are, is believed.
 type persons struct {
-	ctx     context.Context
-	tx      pgx.Tx
+	session
 	people  catalog.People
 	members map[int]*member // by number, people.Root for the root
 }
@@ -47,13 +44,13 @@ type member struct {
 	number int
 }
 
-func newPersons(ctx context.Context, tx pgx.Tx) *persons {
-	return &persons{ctx: ctx, tx: tx, members: make(map[int]*member)}
+func (s session) newPersons() *persons {
+	return &persons{session: s, members: make(map[int]*member)}
 }
 
 func (p *persons) add(of catalog.Publication) {
 	p.people = of.Membership.People
-	m := &member{table: newTable(p.ctx, p.tx, of), of: p, number: of.Membership.Table}
+	m := &member{table: p.newTable(of), of: p, number: of.Membership.Table}
 	m.relations.parts = []part{allColumns(of)}
 	p.members[m.number] = m
 }
@@ -131,16 +128,12 @@ func (p *persons) areReadable() (bool, error) {
 }
 
 func (m *member) verify() error {
-	steps := []func() error{m.count, m.checkRows, m.checkShown, m.checkPersons, m.checkKeys, m.checkSensitive}
+	shown := []step{{"values", m.checkShown}, {"persons", m.checkPersons}, {"keys", m.checkKeys}, {"constraints", m.checkSensitive}}
 	if m.relations.isGuarded() {
-		steps = []func() error{m.countGuarded, m.checkGuardedRows, m.checkMarks, m.checkShown, m.checkPersons, m.checkKeys, m.checkSensitive, m.checkFreshness}
+		guarded := []step{{"counts", m.countGuarded}, {"records", m.checkGuardedRows}, {"marks", m.checkMarks}}
+		return m.take(slices.Concat(guarded, shown, []step{{"freshness", m.checkFreshness}}))
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.take(slices.Concat([]step{{"counts", m.count}, {"records", m.checkRows}}, shown))
 }
 
 // isUnknown reports whether no outsider knows a row of the table. Nothing is then to be hidden of

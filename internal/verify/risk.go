@@ -75,13 +75,14 @@ func MeasureRisks(ctx context.Context, tx pgx.Tx, publications []catalog.Publica
 	if _, err := tx.Exec(ctx, noNestedLoops); err != nil {
 		return nil, fmt.Errorf("measuring risks: %w", err)
 	}
+	s := session{ctx: ctx, tx: tx, tell: func(string, string) {}}
 	var found []Risk
 	kinds := make(map[string]*persons)
 	for _, p := range publications {
 		if p.Membership != nil {
 			of := kinds[p.Membership.People.Kind]
 			if of == nil {
-				of = newPersons(ctx, tx)
+				of = s.newPersons()
 				kinds[p.Membership.People.Kind] = of
 			}
 			of.add(p)
@@ -93,7 +94,7 @@ func MeasureRisks(ctx context.Context, tx pgx.Tx, publications []catalog.Publica
 		if p.Membership != nil {
 			risks, err = kinds[p.Membership.People.Kind].members[p.Membership.Table].risks(threshold)
 		} else {
-			t := newTable(ctx, tx, p)
+			t := s.newTable(p)
 			risks, err = t.risks(threshold)
 		}
 		if err != nil {

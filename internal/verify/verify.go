@@ -78,15 +78,10 @@ func (r Report) Passed() bool {
 // maxExamples bounds the examples of one check.
 const maxExamples = 5
 
-// begin pins the settings that the text form of values and the meaning of names depend
-// on, and lets grouping stay in memory.
-const begin = "SET LOCAL search_path = pg_catalog; SET LOCAL extra_float_digits = 1; " +
-	"SET LOCAL DateStyle = 'ISO'; SET LOCAL TimeZone = 'UTC'; SET LOCAL jit = off; SET LOCAL work_mem = '128MB'"
-
 // Run verifies the tables on one snapshot of the database. The connection is the
 // owner's, outside a transaction. The report has broken promises; the error is for queries
 // that failed. If a table is published anew during a failing verification, Run starts again.
-func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (Report, error) {
+func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication, options Options) (Report, error) {
 	if conn.PgConn().TxStatus() != 'I' {
 		return nil, errors.New("verifying: the connection is in the middle of a transaction")
 	}
@@ -95,7 +90,7 @@ func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication
 		if err != nil {
 			return nil, err
 		}
-		report, err := verifyAll(ctx, conn, publications)
+		report, err := verifyAll(ctx, conn, publications, options)
 		if (err == nil && report.Passed()) || ctx.Err() != nil {
 			return report, err
 		}
@@ -122,74 +117,47 @@ func generations(ctx context.Context, conn *pgx.Conn) (map[catalog.Name][2]int64
 	return found, nil
 }
 
-// verifyAll verifies on one snapshot.
-func verifyAll(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (report Report, err error) {
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return nil, fmt.Errorf("verifying: %w", err)
-	}
-	defer func() {
-		if failed := tx.Rollback(context.WithoutCancel(ctx)); failed != nil && !errors.Is(failed, pgx.ErrTxClosed) {
-			err = errors.Join(err, fmt.Errorf("ending the verification: %w", failed))
-		}
-	}()
-	if _, err := conn.PgConn().Exec(ctx, begin).ReadAll(); err != nil {
-		return nil, fmt.Errorf("verifying: %w", err)
-	}
-	report = make(Report, len(publications))
-	kinds := make(map[string][]int)
-	for i, p := range publications {
-		if p.Membership != nil {
-			kinds[p.Membership.People.Kind] = append(kinds[p.Membership.People.Kind], i)
-			continue
-		}
-		if report[i], err = verifyTable(ctx, tx, p); err != nil {
-			return nil, fmt.Errorf("verifying %s: %w", p.Policy.Table, err)
-		}
-	}
-	for kind, places := range kinds {
-		of := newPersons(ctx, tx)
-		for _, i := range places {
-			of.add(publications[i])
-		}
-		if err := of.verify(); err != nil {
-			return nil, fmt.Errorf("verifying the tables of %s: %w", kind, err)
-		}
-		for _, i := range places {
-			report[i] = of.members[publications[i].Membership.Table].report
-		}
-	}
-	return report, nil
-}
-
 // table is the verification of one table.
 type table struct {
 	ctx       context.Context
 	tx        pgx.Tx
+	tell      func(table, check string)
 	relations relations
 	report    TableReport
 }
 
-func newTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) table {
-	return table{ctx: ctx, tx: tx, relations: relations{publication: p, parts: partsOf(p)}, report: TableReport{Table: p.Policy.Table.String()}}
+func (s session) newTable(p catalog.Publication) table {
+	return table{ctx: s.ctx, tx: s.tx, tell: s.tell, relations: relations{publication: p, parts: partsOf(p)}, report: TableReport{Table: p.Policy.Table.String()}}
 }
 
-func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableReport, error) {
-	t := newTable(ctx, tx, p)
+// step is a part of the verification of a table, with what it checks in words.
+type step struct {
+	checks string
+	do     func() error
+}
+
+// take takes the steps, in their order.
+func (t *table) take(steps []step) error {
+	for _, step := range steps {
+		t.tell(t.report.Table, step.checks)
+		if err := step.do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
+	t := s.newTable(p)
 	readable, err := t.isReadable()
 	if err != nil || !readable {
 		return t.report, err
 	}
-	steps := []func() error{t.count, t.checkConstraints, t.checkRelease, t.checkAttributes}
+	steps := []step{{"counts", t.count}, {"constraints", t.checkConstraints}, {"records", t.checkRelease}, {"values", t.checkAttributes}}
 	if t.relations.isGuarded() {
-		steps = []func() error{t.countGuarded, t.checkConstraints, t.checkLineage, t.checkAttributes}
+		steps = []step{{"counts", t.countGuarded}, {"constraints", t.checkConstraints}, {"records", t.checkLineage}, {"values", t.checkAttributes}}
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return t.report, err
-		}
-	}
-	return t.report, nil
+	return t.report, t.take(steps)
 }
 
 // isReadable checks that the table's relations are there, with the columns that they should

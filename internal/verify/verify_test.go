@@ -129,7 +129,7 @@ func execute(t *testing.T, conn *pgx.Conn, sql string) {
 
 func run(t *testing.T, conn *pgx.Conn, publications []catalog.Publication) verify.Report {
 	t.Helper()
-	report, err := verify.Run(t.Context(), conn, publications)
+	report, err := verify.Run(t.Context(), conn, publications, verify.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestRunNeedsATransactionOfItsOwn(t *testing.T) {
 	t.Parallel()
 	conn, publications := release(t)
 	execute(t, conn, "BEGIN")
-	if _, err := verify.Run(t.Context(), conn, publications); err == nil {
+	if _, err := verify.Run(t.Context(), conn, publications, verify.Options{}); err == nil {
 		t.Error("no error inside of a transaction")
 	}
 	execute(t, conn, "ROLLBACK")

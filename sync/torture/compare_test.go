@@ -273,7 +273,7 @@ func (c *comparer) verify(ctx context.Context) error {
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
-	report, err := verify.Run(ctx, c.admin, c.tables)
+	report, err := verify.Run(ctx, c.admin, c.tables, verify.Options{})
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,13 @@
 --
 -- Run it as a superuser, or as a role with CREATEROLE that owns the tables below
 -- and may create schemas and publications in this database. Nothing of kproxy is
--- a superuser: its owner role gets LOGIN, the right to replicate, SELECT on the
+-- a superuser: {{if not .Release}}its role here gets LOGIN, the right to replicate, and SELECT on the
+-- protected tables. Another script makes kproxy's schemas in the database of the
+-- release, whose owner role may have another name.
+{{- else if not .Source}}its owner role gets LOGIN and schemas of its own. The protected
+-- tables are in another database, which another script prepares.
+{{- else}}its owner role gets LOGIN, the right to replicate, SELECT on the
 -- protected tables and schemas of its own.
-{{- if not .Release}} This is the database of the protected
--- tables, in which kproxy has no schemas: those are made by another script.
-{{- end}}
-{{- if not .Source}} This is the database of the release: the
--- protected tables are in another one, which another script prepares.
 {{- end}}
 --
 -- Passwords are not part of it. Afterwards, in psql, once:

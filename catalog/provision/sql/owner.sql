@@ -1,4 +1,4 @@
--- The owner replicates and maintains the release. Attributes of roles are changed only where they
+-- {{if .Release}}The owner maintains the release{{if .Source}}, and replicates{{end}}{{else}}The source's role reads the protected tables and replicates{{end}}. Attributes of roles are changed only where they
 -- differ, since before PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
 DO $kproxy$
 BEGIN

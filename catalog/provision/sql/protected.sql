@@ -1,4 +1,4 @@
--- The owner reads protected tables; the reader has no privilege on them.
+-- {{if .Release}}The owner reads protected tables; the reader has no privilege on them{{else}}The source's role reads protected tables{{end}}.
 {{- range .ProtectedSchemas}}
 GRANT USAGE ON SCHEMA {{identifier .}} TO {{identifier $.Owner}};
 {{- end}}

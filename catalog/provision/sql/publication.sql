@@ -37,33 +37,19 @@ $kproxy$;
 -- own names: else TRUNCATE of one would be left out, and nobody could tell in which
 -- of them a row lies, so that DETACH and DROP could not be followed. (ONLY leaves
 -- out tables that inherit; partitions come along all the same.)
-{{if .Release -}}
-DO $kproxy$
-BEGIN
-  IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}) THEN
-    ALTER PUBLICATION {{identifier .Publication}} SET TABLE
-{{- range $i, $t := .Protected}}{{if $i}},{{end}}
-      ONLY {{$t.SQL}}{{end}};
-    -- A publication that changes has kproxy compare its tables with their sources.
-    IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}
-      AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
-      ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
-    END IF;
-  ELSE
-    CREATE PUBLICATION {{identifier .Publication}} FOR TABLE
-{{- range $i, $t := .Protected}}{{if $i}},{{end}}
-      ONLY {{$t.SQL}}{{end}}
-      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
-  END IF;
-END
-$kproxy$;
-{{- else -}}
+{{- if not .Release}}
 -- From PostgreSQL 15 on, only the columns that the policy needs leave this database, and those that
 -- tell rows apart. PostgreSQL allows no list for partitioned tables, nor where whole rows identify.
+{{- end}}
 DO $kproxy$
 DECLARE
   tables text;
 BEGIN
+{{- if .Release}}
+  tables := pg_catalog.concat_ws(', '
+{{- range .Protected}},
+    {{literal (printf "ONLY %s" .SQL)}}{{end}});
+{{- else}}
   SELECT pg_catalog.string_agg(pg_catalog.format('ONLY %I.%I', n.nspname, c.relname) || coalesce(sent.columns, ''), ', ' ORDER BY n.nspname, c.relname)
     INTO tables
     FROM (VALUES
@@ -80,17 +66,17 @@ BEGIN
         AND (a.attname::text = ANY (p.needed) OR EXISTS (
           SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND a.attnum = ANY (i.indkey::smallint[])
             AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END))) AS sent;
+{{- end}}
   IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}) THEN
-    EXECUTE 'ALTER PUBLICATION {{identifier .Publication}} SET TABLE ' || tables;
+    EXECUTE pg_catalog.format('ALTER PUBLICATION %I SET TABLE ', {{literal .Publication}}) || tables;
     -- A publication that changes has kproxy compare its tables with their sources.
     IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}
       AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
       ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
     END IF;
   ELSE
-    EXECUTE 'CREATE PUBLICATION {{identifier .Publication}} FOR TABLE ' || tables
+    EXECUTE pg_catalog.format('CREATE PUBLICATION %I FOR TABLE ', {{literal .Publication}}) || tables
       || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
   END IF;
 END
 $kproxy$;
-{{- end}}

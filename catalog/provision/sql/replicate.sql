@@ -12,7 +12,7 @@ BEGIN
     END IF;
   END IF;
 EXCEPTION WHEN insufficient_privilege THEN
-  RAISE WARNING 'the owner role may not replicate yet'
+  RAISE WARNING 'role % may not replicate yet', {{literal .Owner}}
     USING HINT = 'A superuser runs: ALTER ROLE ' || pg_catalog.quote_ident({{literal .Owner}}) || ' REPLICATION';
 END
 $kproxy$;

@@ -55,7 +55,8 @@ ALTER TABLE {{.StoreSchema}}.generation
 -- kproxy's own.
 -- definition is a digest of what the table was when it was compared with its source.
 -- A table that heals was halted for what it is, and goes on by itself when it is again what
--- was accepted.
+-- was accepted. promise is what the release that readers see keeps: under another policy it
+-- stands until that one's is ready, if it promises as much.
 ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
   ADD COLUMN IF NOT EXISTS shows         pg_lsn,
@@ -66,6 +67,7 @@ ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS asked         text,
   ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
+  ADD COLUMN IF NOT EXISTS promise       text,
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below

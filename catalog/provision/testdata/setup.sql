@@ -35,7 +35,7 @@
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 
--- The owner replicates and maintains the release. Attributes of roles are changed only where they
+-- The owner maintains the release, and replicates. Attributes of roles are changed only where they
 -- differ, since before PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
 DO $kproxy$
 BEGIN
@@ -62,7 +62,7 @@ BEGIN
     END IF;
   END IF;
 EXCEPTION WHEN insufficient_privilege THEN
-  RAISE WARNING 'the owner role may not replicate yet'
+  RAISE WARNING 'role % may not replicate yet', 'kproxy_owner'
     USING HINT = 'A superuser runs: ALTER ROLE ' || pg_catalog.quote_ident('kproxy_owner') || ' REPLICATION';
 END
 $kproxy$;
@@ -354,7 +354,8 @@ ALTER TABLE kproxy_store.generation
 -- kproxy's own.
 -- definition is a digest of what the table was when it was compared with its source.
 -- A table that heals was halted for what it is, and goes on by itself when it is again what
--- was accepted.
+-- was accepted. promise is what the release that readers see keeps: under another policy it
+-- stands until that one's is ready, if it promises as much.
 ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
   ADD COLUMN IF NOT EXISTS shows         pg_lsn,
@@ -365,6 +366,7 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS asked         text,
   ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
+  ADD COLUMN IF NOT EXISTS promise       text,
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below
@@ -2415,21 +2417,22 @@ $kproxy$;
 -- of them a row lies, so that DETACH and DROP could not be followed. (ONLY leaves
 -- out tables that inherit; partitions come along all the same.)
 DO $kproxy$
+DECLARE
+  tables text;
 BEGIN
+  tables := pg_catalog.concat_ws(', ',
+    'ONLY "public"."patients"',
+    'ONLY "Ward ""B"""."Patients"');
   IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy') THEN
-    ALTER PUBLICATION "kproxy" SET TABLE
-      ONLY "public"."patients",
-      ONLY "Ward ""B"""."Patients";
+    EXECUTE pg_catalog.format('ALTER PUBLICATION %I SET TABLE ', 'kproxy') || tables;
     -- A publication that changes has kproxy compare its tables with their sources.
     IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy'
       AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
       ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
     END IF;
   ELSE
-    CREATE PUBLICATION "kproxy" FOR TABLE
-      ONLY "public"."patients",
-      ONLY "Ward ""B"""."Patients"
-      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+    EXECUTE pg_catalog.format('CREATE PUBLICATION %I FOR TABLE ', 'kproxy') || tables
+      || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
   END IF;
 END
 $kproxy$;

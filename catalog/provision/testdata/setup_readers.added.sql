@@ -29,8 +29,8 @@ REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kp
   END IF;
   configured text[] := ARRAY['kproxy_bi', 'odd "name"']::text[];
   END LOOP;
-DECLARE
   END IF;
+DECLARE
   END IF;
 DO $kproxy$
 BEGIN

@@ -5,9 +5,9 @@
 --
 -- Run it as a superuser, or as a role with CREATEROLE that owns the tables below
 -- and may create schemas and publications in this database. Nothing of kproxy is
--- a superuser: its owner role gets LOGIN, the right to replicate, SELECT on the
--- protected tables and schemas of its own. This is the database of the protected
--- tables, in which kproxy has no schemas: those are made by another script.
+-- a superuser: its role here gets LOGIN, the right to replicate, and SELECT on the
+-- protected tables. Another script makes kproxy's schemas in the database of the
+-- release, whose owner role may have another name.
 --
 -- Passwords are not part of it. Afterwards, in psql, once:
 --
@@ -35,7 +35,7 @@
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 
--- The owner replicates and maintains the release. Attributes of roles are changed only where they
+-- The source's role reads the protected tables and replicates. Attributes of roles are changed only where they
 -- differ, since before PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
 DO $kproxy$
 BEGIN
@@ -62,12 +62,12 @@ BEGIN
     END IF;
   END IF;
 EXCEPTION WHEN insufficient_privilege THEN
-  RAISE WARNING 'the owner role may not replicate yet'
+  RAISE WARNING 'role % may not replicate yet', 'kproxy_owner'
     USING HINT = 'A superuser runs: ALTER ROLE ' || pg_catalog.quote_ident('kproxy_owner') || ' REPLICATION';
 END
 $kproxy$;
 
--- The owner reads protected tables; the reader has no privilege on them.
+-- The source's role reads protected tables.
 GRANT USAGE ON SCHEMA "Ward ""B""" TO "kproxy_owner";
 GRANT USAGE ON SCHEMA "public" TO "kproxy_owner";
 GRANT SELECT ON TABLE "public"."patients" TO "kproxy_owner";
@@ -135,14 +135,14 @@ BEGIN
           SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND a.attnum = ANY (i.indkey::smallint[])
             AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END))) AS sent;
   IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy') THEN
-    EXECUTE 'ALTER PUBLICATION "kproxy" SET TABLE ' || tables;
+    EXECUTE pg_catalog.format('ALTER PUBLICATION %I SET TABLE ', 'kproxy') || tables;
     -- A publication that changes has kproxy compare its tables with their sources.
     IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy'
       AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
       ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
     END IF;
   ELSE
-    EXECUTE 'CREATE PUBLICATION "kproxy" FOR TABLE ' || tables
+    EXECUTE pg_catalog.format('CREATE PUBLICATION %I FOR TABLE ', 'kproxy') || tables
       || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
   END IF;
 END

@@ -104,6 +104,15 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		return Result{}, err
 	}
 	defer on.Close(context.WithoutCancel(ctx))
+	result, err := judge(ctx, on, c, all)
+	if err != nil && c.IsApart() && on.Source.IsClosed() {
+		err = &upstream.SourceLostError{Err: err}
+	}
+	return result, err
+}
+
+// judge is run with the connections of both databases.
+func judge(ctx context.Context, on upstream.Databases, c *config.Config, all bool) (Result, error) {
 	conn := on.Owner
 	report, err := findings(ctx, on, c)
 	if err != nil {

@@ -117,8 +117,12 @@ func (d *Daemon) audit(serving context.Context) {
 	d.guarantees.note(err == nil && len(findings) == 0)
 }
 
-// sourceAway tells that the server of a source in a database of its own does not let kproxy in.
+// sourceAway tells that the server of a source in a database of its own does not let kproxy in, or has
+// ended the session.
 func sourceAway(err error) bool {
+	if _, lost := errors.AsType[*upstream.SourceLostError](err); lost {
+		return true
+	}
 	refused, is := errors.AsType[*upstream.ConnectError](err)
 	return is && refused.Source
 }

@@ -107,9 +107,10 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	if d.guarantees.failing() {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one
 	}
+	d.syncer.Supersede(superseded(next))
 	if afresh {
 		d.syncer.ReloadAs(found.Publications, policy, !q.Accepted)
-		d.resolve(nil) // who asked for this reads no release of the policy before it
+		d.resolve(nil) // who asked for this reads no release that the policy rules out
 	}
 	select {
 	case d.again <- struct{}{}:
@@ -120,6 +121,19 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 		d.Logger.Warn("settings were changed that take effect when kproxy is started again", "settings", strings.Join(changes.Restart, ", "))
 	}
 	return processes.Outcome{Changes: changes}
+}
+
+// superseded is what becomes of releases when their policy changes. They are not kept in step, which a
+// bound on staleness would have all tables refused for.
+func superseded(c *config.Config) ksync.Superseded {
+	switch {
+	case c.Upstream.MaxStaleness > 0:
+		return ksync.KeepNone
+	case c.Replication.Superseded == config.Keep:
+		return ksync.KeepAny
+	default:
+		return ksync.KeepStrong
+	}
 }
 
 // reconfigure has the proxy go on under next.

@@ -33,7 +33,8 @@ func (d *Daemon) prepare() error {
 		Publication: c.Publication, Slot: c.Slot,
 		Tables: d.served.publications, Seed: d.Seed,
 		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: cmp.Or(c.Replication.Heartbeat, never),
-		Progress: d.showProgress, Failpoint: d.Failpoint, Logger: d.Logger,
+		Superseded: superseded(c),
+		Progress:   d.showProgress, Failpoint: d.Failpoint, Logger: d.Logger,
 		Changed: func(ksync.Status) {
 			select {
 			case d.refresh <- struct{}{}:

@@ -180,7 +180,7 @@ func (s *stage) prove(ctx context.Context, tables ...catalog.Name) (verify.Repor
 			c.Policy.People = append(c.Policy.People, kind)
 		}
 	}
-	return history.Verify(ctx, &c)
+	return history.Verify(ctx, &c, 1, nil)
 }
 
 // following says what a table's mode of updates means to its readers.

@@ -24,6 +24,8 @@ const describeLimit = 10 * time.Second
 type described struct {
 	generation  int64
 	description catalog.Description
+	// stays says that readers have a release of another policy, whose description stays.
+	stays bool
 }
 
 // toDescribe are the descriptions to write. Those of other tables are removed.
@@ -56,7 +58,7 @@ func (w *Writer) Write(c *config.Config, status ksync.Status, publications []cat
 	for _, p := range publications {
 		name := p.Policy.Table
 		if _, gone := withdrawn[name]; !gone && status.Tables[name].State == ksync.Published {
-			now.tables[name] = described{generation: status.Tables[name].Generation, description: p.Describe()}
+			now.tables[name] = described{generation: status.Tables[name].Generation, description: p.Describe(), stays: status.Tables[name].Superseded}
 		}
 	}
 	select {
@@ -105,7 +107,7 @@ func guards(to toDescribe) bool {
 }
 
 func sameDescription(a, b described) bool {
-	return a.generation == b.generation && a.description.K == b.description.K &&
+	return a.generation == b.generation && a.stays == b.stays && a.description.K == b.description.K &&
 		a.description.Constraints == b.description.Constraints && a.description.Updates == b.description.Updates && a.description.OffBy == b.description.OffBy &&
 		slices.Equal(a.description.Columns, b.description.Columns) && slices.Equal(a.description.Labels, b.description.Labels) &&
 		slices.EqualFunc(a.description.Keys, b.description.Keys, catalog.KeyDescription.Equal)

@@ -38,6 +38,9 @@ func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]de
 			}
 		}
 		for _, name := range slices.SortedFunc(maps.Keys(to.tables), catalog.Name.Compare) {
+			if to.tables[name].stays {
+				continue
+			}
 			if err := describeTable(ctx, tx, to.tables[name], sameDescription(to.tables[name], written[name])); err != nil {
 				return fmt.Errorf("describing %s: %w", name, err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -132,7 +133,7 @@ func (p Proof) isDue(now time.Time, t ksync.TableStatus, every time.Duration) bo
 }
 
 func (p Process) prove(ctx context.Context, c *config.Config) error {
-	report, err := verifyTables(ctx, c, p.Published)
+	report, err := verifyTables(ctx, c, p.Published, verify.Options{})
 	if err != nil {
 		return err
 	}

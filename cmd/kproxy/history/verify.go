@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
@@ -14,11 +16,12 @@ import (
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 
-// Verify verifies the release of every protected table. A table that does not fit its policy
-// cannot be verified, which is an error. The results are stored if the private store can be written.
-func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
+// Verify verifies the release of every protected table, as many at the same time as jobs. A table that
+// does not fit its policy cannot be verified, which is an error. The results are stored if the private
+// store can be written. Told is told what begins to be checked.
+func Verify(ctx context.Context, c *config.Config, jobs int, told func(verify.Progress)) (verify.Report, error) {
 	all := func(catalog.Name) bool { return true }
-	report, err := verifyTables(ctx, c, all)
+	report, err := verifyTables(ctx, c, all, verify.Options{Jobs: jobs, Progress: told})
 	if err != nil {
 		return nil, err
 	}
@@ -29,8 +32,8 @@ func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
 // VerifyServers examines the servers of the readers. Each has to be the owner's server or to follow
 // it. On a server that follows, it verifies what is published there, as the owner. It returns the
 // reports by the servers' addresses, and findings about servers that readers cannot use; a server
-// that does not answer is a warning.
-func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Report, inspect.Report, error) {
+// that does not answer is a warning. Jobs and told are as for Verify.
+func VerifyServers(ctx context.Context, c *config.Config, jobs int, told func(verify.Progress)) (map[string]verify.Report, inspect.Report, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -52,7 +55,7 @@ func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Rep
 		case !same:
 			there := *c
 			there.Upstream.Owner = owned(c.Upstream.Owner, server)
-			if proofs[at], err = verifyTables(ctx, &there, func(catalog.Name) bool { return true }); err != nil {
+			if proofs[at], err = verifyTables(ctx, &there, func(catalog.Name) bool { return true }, verify.Options{Jobs: jobs, Progress: told}); err != nil {
 				return nil, nil, fmt.Errorf("server %s: %w", at, err)
 			}
 		}
@@ -86,8 +89,8 @@ func owned(owner config.Connection, server config.Server) config.Connection {
 }
 
 // verifyTables verifies the releases of the wanted tables, and of all that are released together
-// with them.
-func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Name) bool) (verify.Report, error) {
+// with them. The connections that options ask for are made here.
+func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Name) bool, options verify.Options) (verify.Report, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return nil, err
@@ -104,7 +107,8 @@ func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Nam
 		}
 	}
 	publications = slices.DeleteFunc(publications, func(p catalog.Publication) bool { return !wanted(p.Policy.Table) })
-	report, err := verify.Run(ctx, conn, publications)
+	options.Connect = func(ctx context.Context) (*pgx.Conn, error) { return upstream.ConnectOwner(ctx, c) }
+	report, err := verify.Run(ctx, conn, publications, options)
 	if err != nil {
 		return nil, fmt.Errorf("proving the release: %w", err)
 	}

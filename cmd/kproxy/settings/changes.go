@@ -98,6 +98,7 @@ var settings = []setting{
 	{"slot", true, func(c *config.Config) any { return &c.Slot }},
 	{"replication.recovery", true, func(c *config.Config) any { return &c.Replication.Recovery }},
 	{"replication.heartbeat", true, func(c *config.Config) any { return &c.Replication.Heartbeat }},
+	{"replication.superseded", false, func(c *config.Config) any { return &c.Replication.Superseded }},
 	{"replication.alarm", false, func(c *config.Config) any { return &c.Replication.Alarm }},
 	{"people", false, func(c *config.Config) any { return &c.Policy.People }},
 	{"readable", false, func(c *config.Config) any { return &c.Policy.Readable }},

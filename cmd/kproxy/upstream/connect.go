@@ -54,6 +54,13 @@ func (e *ConnectError) fix() string {
 	}
 }
 
+// SourceLostError says that the session at a source in a database of its own ended while it was needed.
+type SourceLostError struct{ Err error }
+
+func (e *SourceLostError) Error() string { return "the session at the source ended: " + e.Err.Error() }
+
+func (e *SourceLostError) Unwrap() error { return e.Err }
+
 // section is that of the configuration that has the connection.
 func (e *ConnectError) section() string {
 	if e.Source {

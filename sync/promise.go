@@ -1,0 +1,139 @@
+package sync
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// promise is what the policy of a release says of it to readers. The store keeps that of the release
+// which readers see, so that it can be held against another policy while that one's release is made.
+type promise struct {
+	// Form identifies the published columns, and Meaning what constraints speak of: the source, the
+	// columns' roles and hierarchies, who a record is about, and whether updates are guarded.
+	Form, Meaning string
+	// Constraints are the table's, and People those that are counted in persons of linked tables.
+	Constraints []privacy.Spec `json:",omitempty"`
+	People      []privacy.Spec `json:",omitempty"`
+}
+
+// promiseOf is the promise of a release that is made for a publication.
+func promiseOf(p catalog.Publication) (promise, error) {
+	guarded := p.Policy.Updates.Mode == catalog.Guarded
+	form, err := identify(struct {
+		Columns []catalog.PublishedColumn
+		Guarded bool
+	}{p.Columns, guarded})
+	if err != nil {
+		return promise{}, err
+	}
+	columns := slices.DeleteFunc(slices.Clone(p.Policy.Columns), func(c catalog.ColumnPolicy) bool { return c.Role == catalog.Identifying })
+	slices.SortFunc(columns, func(a, b catalog.ColumnPolicy) int { return strings.Compare(a.Name, b.Name) })
+	attributes := slices.Clone(p.Attributes)
+	slices.SortFunc(attributes, func(a, b catalog.Attribute) int { return strings.Compare(a.Column, b.Column) })
+	of := promise{Form: form, Constraints: p.Policy.Constraints}
+	var membership *catalog.Membership
+	if p.Membership != nil {
+		linked := *p.Membership
+		of.People, linked.People.Constraints = linked.People.Constraints, nil
+		membership = &linked
+	}
+	of.Meaning, err = identify(struct {
+		Source     catalog.OID
+		Subject    string
+		Guarded    bool
+		Columns    []catalog.ColumnPolicy
+		Attributes []catalog.Attribute
+		Membership *catalog.Membership
+	}{p.Relation.OID, p.Policy.Subject, guarded, columns, attributes, membership})
+	return of, err
+}
+
+// identify is a digest of what a value has.
+func identify(value any) (string, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// readPromise reads a promise from the store; false where it has none that is understood.
+func readPromise(text string) (p promise, ok bool) {
+	err := json.Unmarshal([]byte(text), &p)
+	return p, err == nil && p.Form != "" && p.Meaning != ""
+}
+
+// text is what the store has of a promise.
+func (p promise) text() (string, error) {
+	text, err := json.Marshal(p)
+	return string(text), err
+}
+
+// covers reports whether a release with the promise keeps a wanted one as well.
+func (p promise) covers(wanted promise) bool {
+	return p.Form == wanted.Form && p.Meaning == wanted.Meaning &&
+		imply(p.Constraints, wanted.Constraints) && imply(p.People, wanted.People)
+}
+
+// mayStand reports the same of the releases of two publications.
+func mayStand(before, wanted catalog.Publication, by Superseded) bool {
+	kept, err := promiseOf(before)
+	if err != nil || before.Relation.OID == 0 || wanted.Relation.OID == 0 {
+		return false
+	}
+	next, err := promiseOf(wanted)
+	return err == nil && kept.mayStand(next, by)
+}
+
+// visible reports whether readers may have what the store shows of the table: the generation, which was
+// made for the policy as it is, or a release before it that may stand until that is ready.
+func (t *layout) visible(g generation, by Superseded) bool {
+	if g.isMark() || g.shows != 0 && g.previous == 0 {
+		return false
+	}
+	shown, known := readPromise(g.promise)
+	fits := t.fits(g)
+	if !known || g.shows == 0 && fits {
+		return fits
+	}
+	if fits && by == KeepNone {
+		by = KeepStrong // who joined has decided, and a rebuild supersedes no policy
+	}
+	return shown.mayStand(t.promise, by)
+}
+
+// stored is the status of the table by its row in the store.
+func (t *layout) stored(g generation, by Superseded) TableStatus {
+	fits := t.fits(g)
+	status := g.status(t.visible(g, by), fits)
+	own, _ := t.promise.text() // it was written before
+	status.Superseded = status.State == Published && (!fits || g.shows != 0 && g.promise != "" && g.promise != own)
+	return status
+}
+
+// imply reports whether each wanted constraint follows from one that is kept.
+func imply(kept, wanted []privacy.Spec) bool {
+	return !slices.ContainsFunc(wanted, func(w privacy.Spec) bool {
+		return !slices.ContainsFunc(kept, func(k privacy.Spec) bool { return k.Implies(w) })
+	})
+}
+
+// mayStand reports whether readers may go on reading a release with the promise until the one that
+// is wanted is ready.
+func (p promise) mayStand(wanted promise, by Superseded) bool {
+	switch by {
+	case KeepNone:
+		return false
+	case KeepAny:
+		return p.Form == wanted.Form
+	default:
+		return p.covers(wanted)
+	}
+}
