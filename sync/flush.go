@@ -138,11 +138,9 @@ func (a *applier) fillBatch(ctx context.Context, b *batch) error {
 		to := &statements{send: func(c chunk) error {
 			return b.add(func(ctx context.Context, tx pgx.Tx) error { return tableFailure(t, c.send(ctx, tx)) })
 		}}
-		if err := t.write(ctx, to); err != nil {
+		if err := t.write(ctx, to, max(b.to, t.release.position)); err != nil {
 			return tableFailure(t, err)
 		}
-		to.Queue("UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
-			t.layout.name().Schema, t.layout.name().Relation, max(b.to, t.release.position).String())
 		if err := to.close(); err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 	if err := t.record(ctx, tx); err != nil {
 		return err
 	}
-	sql, arguments := t.statusUpdate()
+	sql, arguments := t.statusUpdate(0)
 	if _, err := tx.Exec(ctx, sql, arguments...); err != nil {
 		return fmt.Errorf("recording the figures of %s: %w", t.layout.name(), err)
 	}
@@ -155,7 +155,7 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 func (j *joiner) recordDifference(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.pending.dirty = true
 	to := sendTo(ctx, tx)
-	if err := t.write(ctx, to); err != nil {
+	if err := t.write(ctx, to, 0); err != nil {
 		return err
 	}
 	if err := to.close(); err != nil {

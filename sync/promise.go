@@ -2,7 +2,7 @@ package sync
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,8 +18,30 @@ type promise struct {
 	// columns' roles and hierarchies, who a record is about, and whether updates are guarded.
 	Form, Meaning string
 	// Constraints are the table's, and People those that are counted in persons of linked tables.
-	Constraints []privacy.Spec `json:",omitempty"`
-	People      []privacy.Spec `json:",omitempty"`
+	Constraints []keptSpec `json:",omitempty"`
+	People      []keptSpec `json:",omitempty"`
+}
+
+// keptSpec is a constraint as the store keeps it: in few bytes, as they are logged with each change of
+// the table's figures.
+type keptSpec struct {
+	Model                 privacy.Model    `json:",omitempty"`
+	K                     int              `json:",omitempty"`
+	Over                  []string         `json:",omitempty"`
+	L                     float64          `json:",omitempty"`
+	C                     float64          `json:",omitempty"`
+	Alpha, T, Beta, Delta float64          `json:",omitempty"`
+	Enhanced              bool             `json:",omitempty"`
+	Of                    string           `json:",omitempty"`
+	Values                []string         `json:",omitempty"`
+	Distance              privacy.Distance `json:",omitempty"`
+}
+
+func keptSpecs(specs []privacy.Spec) (kept []keptSpec) {
+	for _, s := range specs {
+		kept = append(kept, keptSpec(s))
+	}
+	return kept
 }
 
 // promiseOf is the promise of a release that is made for a publication.
@@ -36,11 +58,11 @@ func promiseOf(p catalog.Publication) (promise, error) {
 	slices.SortFunc(columns, func(a, b catalog.ColumnPolicy) int { return strings.Compare(a.Name, b.Name) })
 	attributes := slices.Clone(p.Attributes)
 	slices.SortFunc(attributes, func(a, b catalog.Attribute) int { return strings.Compare(a.Column, b.Column) })
-	of := promise{Form: form, Constraints: p.Policy.Constraints}
+	of := promise{Form: form, Constraints: keptSpecs(p.Policy.Constraints)}
 	var membership *catalog.Membership
 	if p.Membership != nil {
 		linked := *p.Membership
-		of.People, linked.People.Constraints = linked.People.Constraints, nil
+		of.People, linked.People.Constraints = keptSpecs(linked.People.Constraints), nil
 		membership = &linked
 	}
 	of.Meaning, err = identify(struct {
@@ -61,7 +83,7 @@ func identify(value any) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return base64.RawStdEncoding.EncodeToString(sum[:16]), nil
 }
 
 // readPromise reads a promise from the store; false where it has none that is understood.
@@ -119,9 +141,9 @@ func (t *layout) stored(g generation, by Superseded) TableStatus {
 }
 
 // imply reports whether each wanted constraint follows from one that is kept.
-func imply(kept, wanted []privacy.Spec) bool {
-	return !slices.ContainsFunc(wanted, func(w privacy.Spec) bool {
-		return !slices.ContainsFunc(kept, func(k privacy.Spec) bool { return k.Implies(w) })
+func imply(kept, wanted []keptSpec) bool {
+	return !slices.ContainsFunc(wanted, func(w keptSpec) bool {
+		return !slices.ContainsFunc(kept, func(k keptSpec) bool { return privacy.Spec(k).Implies(privacy.Spec(w)) })
 	})
 }
 

@@ -51,8 +51,8 @@ func (m packedModel) apply(t *testing.T, of *table, s *sent) (written int) {
 	return written
 }
 
-// classes are those that have rows.
-func (m packedModel) classes() map[incremental.ClassID]bool {
+// numbers are those of the classes that have rows.
+func (m packedModel) numbers() map[incremental.ClassID]bool {
 	classes := map[incremental.ClassID]bool{}
 	for key := range m {
 		classes[key.class] = true
@@ -169,11 +169,11 @@ func TestSectionsFollowClasses(t *testing.T) {
 		if err := of.endTransaction(nil); err != nil {
 			t.Fatal(err)
 		}
-		// Each change is of two classes, of two sections each or of some more that are small, and as many
-		// rows cover them. A class that is divided or merged with another is written as a whole.
-		before := m.classes()
+		// Each change is of two sections of two classes at most, and as many rows cover them.
+		// A class that is divided or merged with another is written as a whole.
+		before := m.numbers()
 		written := m.apply(t, of, settleAndSend(t, of))
-		if written > 16*changes && maps.Equal(before, m.classes()) {
+		if written > 16*changes && maps.Equal(before, m.numbers()) {
 			t.Fatalf("%d changes have written %d rows of %d", changes, written, len(m))
 		}
 		m.check(t, of)

@@ -21,7 +21,7 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 			}
 		}
 		nowhere := &statements{send: func(chunk) error { return nil }}
-		if err := errors.Join(of.endTransaction(nil), of.write(ctx, nowhere), nowhere.close()); err != nil {
+		if err := errors.Join(of.endTransaction(nil), of.write(ctx, nowhere, 0), nowhere.close()); err != nil {
 			return nil, err
 		}
 		of.written()
@@ -37,7 +37,7 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 			if err := of.endTransaction(func() error { return of.spill(ctx, to) }); err != nil {
 				return err
 			}
-			if err := of.write(ctx, to); err != nil {
+			if err := of.write(ctx, to, 0); err != nil {
 				return err
 			}
 			return to.close()

@@ -105,10 +105,10 @@ func (tx *storeTx) Commit(context.Context) error {
 	}
 	for _, one := range tx.sent.order {
 		s, is := one.(queuedStatement)
-		if !is || !strings.HasPrefix(s.sql, "UPDATE kproxy_store.generation SET lsn") {
+		if !is || !strings.HasPrefix(s.sql, "UPDATE kproxy_store.generation SET next_class") {
 			continue
 		}
-		at, err := pglogrepl.ParseLSN(s.arguments[2].(string))
+		at, err := pglogrepl.ParseLSN(*s.arguments[14].(*string))
 		name := catalog.Name{Schema: s.arguments[0].(string), Relation: s.arguments[1].(string)}
 		if err != nil || at < tx.on.lsn[name] || at < to {
 			t.Errorf("the position of %s moves from %s to %s: %v", name, tx.on.lsn[name], at, err)

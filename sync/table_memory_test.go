@@ -167,7 +167,7 @@ func settleAndSend(t *testing.T, of *table) *sent {
 	t.Helper()
 	s := &sent{}
 	to := s.sink(t)
-	if err := of.write(t.Context(), to); err != nil {
+	if err := of.write(t.Context(), to, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := to.close(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pglogrepl"
+
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -16,9 +18,10 @@ import (
 const writeChunk = 5000
 
 // write queues everything that brings the table's store and release to the
-// state of its partition. It belongs to the transaction that also moves the position.
+// state of its partition, as of a position; 0 leaves the table's as it is. It belongs to the
+// transaction that also moves the position of the stream.
 // What is queued does not change when the table does.
-func (t *table) write(ctx context.Context, to *statements) error {
+func (t *table) write(ctx context.Context, to *statements, at pglogrepl.LSN) error {
 	placed := len(t.keptPlaces()) > 0
 	if !placed {
 		t.writeRows(to, nil)
@@ -32,7 +35,7 @@ func (t *table) write(ctx context.Context, to *statements) error {
 		t.writePlaces(to)
 	}
 	t.writeVisible(to)
-	sql, arguments := t.statusUpdate()
+	sql, arguments := t.statusUpdate(at)
 	to.Queue(sql, arguments...)
 	return to.err
 }
@@ -79,15 +82,16 @@ func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []a
 	t.writeUpdates(to)
 }
 
-// statusUpdate notes the table's figures, for kproxy status.
-func (t *table) statusUpdate() (sql string, arguments []any) {
+// statusUpdate notes the table's figures, for kproxy status, and its position, unless that is 0: the
+// row is logged as a whole, so one statement does both.
+func (t *table) statusUpdate(at pglogrepl.LSN) (sql string, arguments []any) {
 	s := t.mode.status()
 	sql = `UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5,
-		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13, untold = $14
+		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13, untold = $14, lsn = coalesce($15::text::pg_lsn, lsn)
 		WHERE table_schema = $1 AND table_name = $2`
 	return sql, []any{
 		t.layout.name().Schema, t.layout.name().Relation, int64(t.mode.nextClass()), int64(t.nextRecord), s.Withheld,
-		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned, s.Untold,
+		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned, s.Untold, storedLSN(at),
 	}
 }
 
