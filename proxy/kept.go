@@ -20,8 +20,11 @@ type keeper struct {
 	capture *capture // of what runs
 
 	statements map[string]*preparedKept // that are prepared, by name
-	bound      *boundKept               // the portal that was bound last in the open segment
-	reply      []byte                   // what the client is to get before it is answered anything else
+	bound      *boundKept               // the portal that was bound last in the open segment; portal or nil
+	portal     boundKept
+	executes   question // of the Execute that is looked at
+	parameters []byte   // likewise
+	reply      []byte   // what the client is to get before it is answered anything else
 }
 
 // question is what is asked of the server.
@@ -30,6 +33,7 @@ type question struct {
 	parameters string
 	simple     bool
 	id         answers.Question
+	cheap      bool // it took no time before: its parameters are not looked at
 }
 
 // asking is a question while it is not known yet who answers it.
@@ -194,12 +198,17 @@ func (c *clientSide) keptQuery(j *judgment, out *writeBuffer) (does action, done
 		return wait, false
 	}
 	q := question{sql: j.ruling.sent, look: j.ruling.statement.Look, simple: true}
-	q.id = k.store.Question(q.sql, "")
+	q.id = k.store.Question(q.sql, nil)
 	if !t.idle() && k.store.Costly(q.id) {
 		c.until = t.idle
 		return wait, true
 	}
 	if !t.idle() || t.status != 'I' {
+		return wait, false
+	}
+	m := &j.message
+	if k.asking == nil && !k.store.Costly(q.id) {
+		m.question, m.questioned = q.id, time.Now()
 		return wait, false
 	}
 	o := c.ask(&q, func(l *look) { c.sendLook(l, q.look, out) })
@@ -215,7 +224,6 @@ func (c *clientSide) keptQuery(j *judgment, out *writeBuffer) (does action, done
 		t.observation.keptQuery(&j.ruling, o.answer)
 		return drop, true
 	}
-	m := &j.message
 	m.capture, m.question, m.questioned = o.capture, q.id, time.Now()
 	if o.capture == nil && o.since.IsZero() {
 		return wait, false // it runs as any other

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/proxy/answers"
@@ -14,11 +16,11 @@ const maxKeptStatements = 500
 // preparedKept is a prepared statement whose answers may be kept.
 type preparedKept struct{ sql, look, types string }
 
-// boundKept is a portal of one, with what it was bound to.
+// boundKept is a portal of one, with what it was bound to. Its memory is used again for the next one.
 type boundKept struct {
-	preparedKept
-	portal, statement string
-	values            string // behind the names: formats, values, formats of the result
+	*preparedKept
+	portal, statement []byte
+	values            []byte // behind the names: formats, values, formats of the result
 }
 
 // What a name stands for is decided by the server. So what is remembered here is used only once the
@@ -65,8 +67,11 @@ func (k *keeper) named(names *messageNames, whole bool) {
 	switch names.kind {
 	case messageBind:
 		k.bound = nil
-		if of := k.statements[held(names.statement)]; of != nil && whole && len(names.portal) <= maxNameBytes {
-			k.bound = &boundKept{preparedKept: *of, portal: string(names.portal), statement: string(names.statement), values: string(names.rest)}
+		statement := names.statement[:min(len(names.statement), maxNameBytes)]
+		if of := k.statements[string(statement)]; of != nil && whole && len(names.portal) <= maxNameBytes {
+			b := &k.portal
+			b.preparedKept, b.portal, b.statement, b.values = of, append(b.portal[:0], names.portal...), append(b.statement[:0], names.statement...), append(b.values[:0], names.rest...)
+			k.bound = b
 		}
 	case messageCloseStatement:
 		delete(k.statements, held(names.statement))
@@ -81,22 +86,27 @@ func (k *keeper) named(names *messageNames, whole bool) {
 func (c *clientSide) executed(names *messageNames) (q *question, known bool) {
 	k, t := &c.keeper, c.tracker
 	b := k.bound
-	if b == nil || !k.keeps() || b.portal != string(names.portal) || t.touched || t.skipping {
+	if b == nil || !k.keeps() || !bytes.Equal(b.portal, names.portal) || t.touched || t.skipping {
 		return nil, true
 	}
 	if len(names.rest) != 4 || binary.BigEndian.Uint32(names.rest) != 0 { // a part of the rows
 		return nil, true
 	}
-	q = &question{sql: b.sql, look: b.look, parameters: b.types + b.values} // types tell their number
-	q.id = k.store.Question(b.sql, q.parameters)
+	k.parameters = append(append(k.parameters[:0], b.types...), b.values...) // types tell their number
+	id := k.store.Question(b.sql, k.parameters)
+	costly := k.store.Costly(id)
 	switch {
-	case !t.ended() && k.store.Costly(q.id):
+	case !t.ended() && costly:
 		c.until = t.ended
 		return nil, false
 	case !t.ended(), t.status != 'I':
 		return nil, true
 	}
-	return q, true
+	k.executes = question{sql: b.sql, look: b.look, id: id, cheap: !costly && k.asking == nil}
+	if !k.executes.cheap {
+		k.executes.parameters = string(k.parameters)
+	}
+	return &k.executes, true
 }
 
 // keptExecute answers an Execute by a kept answer if there is one, or has its answer kept. Parse, Bind
@@ -104,6 +114,10 @@ func (c *clientSide) executed(names *messageNames) (q *question, known bool) {
 // statement.
 func (c *clientSide) keptExecute(q *question, m *message, f frame, begin []byte, names *messageNames, out *writeBuffer) (does action, done bool) {
 	k := &c.keeper
+	if q.cheap {
+		m.kind, m.question, m.questioned = messageExecute, q.id, time.Now()
+		return wait, false
+	}
 	o := c.ask(q, func(l *look) {
 		c.sendLookInside(l, q.look, out)
 		out.set(appendFrame(out.buffer(), 'H', nil))
@@ -144,11 +158,11 @@ func (c *clientSide) keptExecute(q *question, m *message, f frame, begin []byte,
 // bindAgain binds a portal once more. The server reads what it saw when a portal was bound: that was
 // before the look, by which its answer is kept.
 func (c *clientSide) bindAgain(b *boundKept, out *writeBuffer) {
-	if b.portal != "" { // the unnamed one is replaced
-		c.closePortal([]byte(b.portal), out)
+	if len(b.portal) > 0 { // the unnamed one is replaced
+		c.closePortal(b.portal, out)
 	}
-	c.send(stepExtended, &message{kind: messageBind, portal: held([]byte(b.portal)), statement: held([]byte(b.statement)), hidden: true})
-	out.set(appendFrame(out.buffer(), 'B', []byte(b.portal+"\x00"+b.statement+"\x00"+b.values)))
+	c.send(stepExtended, &message{kind: messageBind, portal: held(b.portal), statement: held(b.statement), hidden: true})
+	out.set(appendFrame(out.buffer(), 'B', slices.Concat(b.portal, []byte{0}, b.statement, []byte{0}, b.values)))
 }
 
 // closePortal closes a portal without the client's knowledge: one that is bound again, or that the client

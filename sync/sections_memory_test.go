@@ -1,8 +1,8 @@
 package sync
 
 import (
-	"maps"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"

@@ -19,10 +19,10 @@ const (
 type Question uint64
 
 // Question returns the question of a statement.
-func (s *Store) Question(statement, parameters string) Question {
+func (s *Store) Question(statement string, parameters []byte) Question {
 	sum := maphash.String(s.seed, statement)
-	if parameters != "" {
-		sum = sum*0x9e3779b97f4a7c15 ^ maphash.String(s.seed, parameters) // an odd number
+	if len(parameters) > 0 {
+		sum = sum*0x9e3779b97f4a7c15 ^ maphash.Bytes(s.seed, parameters) // an odd number
 	}
 	return Question(sum | 1) // 0 is none
 }

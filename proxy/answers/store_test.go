@@ -100,8 +100,8 @@ func TestReserveIsBounded(t *testing.T) {
 func TestCostlyIsWhatTookLong(t *testing.T) {
 	t.Parallel()
 	s := New(1)
-	q, other := s.Question("SELECT 1", "a"), s.Question("SELECT 1", "b")
-	if q == other || q == 0 || q != s.Question("SELECT 1", "a") {
+	q, other := s.Question("SELECT 1", []byte("a")), s.Question("SELECT 1", []byte("b"))
+	if q == other || q == 0 || q != s.Question("SELECT 1", []byte("a")) {
 		t.Fatal("questions are not told apart")
 	}
 	if s.Took(q, time.Second); !s.Costly(q) || s.Costly(other) {
