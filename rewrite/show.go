@@ -19,17 +19,21 @@ func (s *settings) show(node *pg.Node, n *pg.VariableShowStmt) error {
 		}).GetNode()
 	case name == "all":
 		return s.showAll(node)
-	case name == cacheSetting: // which the server does not know before it is set
-		tree, err := parse("SELECT coalesce(nullif(pg_catalog.current_setting('" + cacheSetting + `', true), ''), 'on') AS "` + cacheSetting + `"`)
-		if err != nil {
-			return err
-		}
-		node.Node = tree.GetStmts()[0].GetStmt().GetNode()
+	case name == cacheSetting:
+		node.Node = selectNode(&pg.SelectStmt{TargetList: []*pg.Node{targetNode(name, shownCache())}}).GetNode()
 	case name == "session_authorization": // the login name, as session_user
 	case !allowedToShow(name):
 		return refuseSetting("examine", n.GetName())
 	}
 	return nil
+}
+
+// shownCache is the value of cacheSetting, which the server does not know before it is set, and which is
+// empty after a transaction that has set it was rolled back.
+func shownCache() *pg.Node {
+	set := qualifiedCall("pg_catalog", "current_setting", textNode(cacheSetting), castNode("true", "bool"))
+	given := &pg.Node{Node: &pg.Node_AExpr{AExpr: &pg.A_Expr{Kind: pg.A_Expr_Kind_AEXPR_NULLIF, Name: nameNodes("="), Lexpr: set, Rexpr: textNode("")}}}
+	return &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{Args: []*pg.Node{given, textNode("on")}}}}
 }
 
 // pathDescription is what pg_settings says of search_path.

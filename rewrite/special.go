@@ -115,6 +115,9 @@ func currentSetting(e expression, f *pg.FuncCall) error {
 		setting, constant = stringConstant(args[0])
 	}
 	switch {
+	case constant && strings.EqualFold(setting, cacheSetting) && len(f.GetArgs()) <= 2:
+		e.put(shownCache())
+		return nil
 	case !constant && len(f.GetArgs()) > 0, // as psql's \dconfig; one of those in pg_settings, or null
 		!allowedToShow(strings.ToLower(setting)) && len(f.GetArgs()) == 2 && isTrue(f.GetArgs()[1]): // which never fails
 		e.put(ownCall("setting", casted(f.Args[0], "text"), textNode(e.w.names.session.path.now.text)))
