@@ -98,6 +98,15 @@ func (c *Config) checkFrame(f frame) error {
 
 // decide decides on a message.
 func (c *clientSide) decide(f frame, begin []byte, out *writeBuffer) (action, error) {
+	does, err := c.decideOnce(f, begin, out)
+	if does != wait {
+		c.keeper.asking = nil // a look is for one message, however that is decided
+	}
+	return does, err
+}
+
+// decideOnce decides on a message, or has it wait for another decision.
+func (c *clientSide) decideOnce(f frame, begin []byte, out *writeBuffer) (action, error) {
 	if c.terminated {
 		return drop, nil
 	}
@@ -179,6 +188,9 @@ func (c *clientSide) extended(f frame, begin []byte, out *writeBuffer) (action, 
 		}
 		if refused := c.gate.foreign(names.statement, names.portal); refused != nil {
 			return refuse(refused)
+		}
+		if isLookName(names.statement) || isLookName(names.portal) {
+			return refuse(newRefusal(errLookName, stateFeatureNotSupported))
 		}
 	}
 	if matters {

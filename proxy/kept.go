@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +23,7 @@ type keeper struct {
 	portal     boundKept
 	executes   question // of the Execute that is looked at
 	parameters []byte   // likewise
+	impossible bool     // the server does not let the session look
 	reply      []byte   // what the client is to get before it is answered anything else
 }
 
@@ -57,7 +57,7 @@ type outcome struct {
 }
 
 // keeps tells whether answers are kept.
-func (k *keeper) keeps() bool { return k.store.Keeps() }
+func (k *keeper) keeps() bool { return !k.impossible && k.store.Keeps() }
 
 // ask decides who answers a question. Where that is to wait, c.until is set, and ask is called again
 // for the same question. Look sends a look at the state that the statement reads.
@@ -65,7 +65,7 @@ func (c *clientSide) ask(q *question, send func(*look)) outcome {
 	k := &c.keeper
 	a := k.asking
 	if a == nil || a.question != *q {
-		if !k.store.Costly(q.id) || k.capture != nil || namesTime(q.sql) || namesTime(q.parameters) {
+		if !k.store.Costly(q.id) || k.capture != nil || q.mayReadTime() {
 			k.asking = nil
 			return outcome{}
 		}
@@ -241,37 +241,4 @@ func (c *clientSide) began(since time.Time) {
 	if c.clock != nil && !since.IsZero() {
 		c.clock.turn = since
 	}
-}
-
-// timeWords are what PostgreSQL reads as a moment that passes, in texts that become dates or times
-// (datetime.c).
-var timeWords = [][]byte{[]byte("now"), []byte("today"), []byte("tomorrow"), []byte("yesterday")}
-
-// namesTime tells whether one of the timeWords stands in a text, between what is no letter. One letter
-// may stand before it: the last byte of the length of a value in Bind.
-func namesTime(text string) bool {
-	var word [len("yesterday") + 1]byte
-	n := 0
-	for i := 0; i <= len(text); i++ {
-		c := byte(0)
-		if i < len(text) {
-			c = text[i] | 0x20
-		}
-		if c >= 'a' && c <= 'z' && text[i]&0x80 == 0 {
-			if n < len(word) {
-				word[n] = c
-			}
-			n++
-			continue
-		}
-		if n >= len("now") && n <= len(word) {
-			for _, w := range timeWords {
-				if bytes.Equal(word[:n], w) || bytes.Equal(word[1:n], w) {
-					return true
-				}
-			}
-		}
-		n = 0
-	}
-	return false
 }

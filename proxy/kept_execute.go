@@ -33,7 +33,7 @@ func (k *keeper) prepare(name []byte, sql, look string, types []byte) {
 	if !k.keeps() {
 		return
 	}
-	if look == "" {
+	if look == "" || declaresTimeOfDay(types) {
 		delete(k.statements, held(name))
 		return
 	}

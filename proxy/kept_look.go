@@ -1,9 +1,12 @@
 package proxy
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -93,12 +96,17 @@ func textColumns(body []byte, columns int) (values []string, ok bool) {
 	return values, len(rest) == 0
 }
 
-// lookName is that of the statement and the portal of looks inside a segment. Clients cannot guess it.
+// lookName is that of the statement and the portal of looks inside a segment. Clients may not use it.
 var lookName = func() string {
 	var random [12]byte
 	rand.Read(random[:]) // never fails: it returns or ends the process
 	return "kproxy_look_" + hex.EncodeToString(random[:])
 }()
+
+var errLookName = errors.New("names that begin with kproxy_look_ are kproxy's own")
+
+// isLookName tells whether a name is like that of a look.
+func isLookName(name []byte) bool { return bytes.HasPrefix(name, []byte("kproxy_look_")) }
 
 // sendLook sends a look as a Query, which drops the unnamed statement as the client's own would.
 func (c *clientSide) sendLook(l *look, sql string, out *writeBuffer) {
@@ -114,6 +122,9 @@ func (c *clientSide) sendLookInside(l *look, sql string, out *writeBuffer) {
 		c.send(stepExtended, &m)
 		out.set(appendFrame(out.buffer(), kind, body))
 	}
+	// What an error has left of a former look goes first.
+	c.send(stepExtended, &message{kind: messageCloseStatement, statement: lookName, hidden: true})
+	out.set(appendFrame(out.buffer(), 'C', append([]byte{'S'}, name...)))
 	c.send(stepExtended, &message{kind: messageParse, statement: lookName, hidden: true, look: l})
 	out.set(appendParse(out.buffer(), parseMessage{name: []byte(lookName), types: []byte{0, 0}}, sql))
 	names := append(append([]byte{}, name...), name...)
@@ -133,8 +144,11 @@ func (s *serverSide) deliverLook(m *message, f frame, begin []byte, out *writeBu
 	case 'E':
 		told := parseReport(begin, s.tracker.answers())
 		l.failed = true
-		if told.state == stateQueryCanceled {
+		switch {
+		case told.state == stateQueryCanceled:
 			l.canceled = told.message
+		case strings.HasPrefix(told.state, "42"): // the marks are not there, or must not be read
+			s.keeper.impossible = true
 		}
 		if !simple || told.severity != "ERROR" {
 			return s.deliverReport(f, begin, out), nil

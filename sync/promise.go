@@ -14,8 +14,9 @@ import (
 // promise is what the policy of a release says of it to readers. The store keeps that of the release
 // which readers see, so that it can be held against another policy while that one's release is made.
 type promise struct {
-	// Form identifies the published columns, and Meaning what constraints speak of: the source, the
-	// columns' roles and hierarchies, who a record is about, and whether updates are guarded.
+	// Form identifies what is published: the columns of the source by their numbers, as what they are
+	// shown, and whether updates are guarded. Meaning identifies what constraints speak of: the
+	// columns' roles and hierarchies, and who a record is about.
 	Form, Meaning string
 	// Constraints are the table's, and People those that are counted in persons of linked tables.
 	Constraints []keptSpec `json:",omitempty"`
@@ -44,13 +45,36 @@ func keptSpecs(specs []privacy.Spec) (kept []keptSpec) {
 	return kept
 }
 
+// boundColumn is a column of the source as it is known by its number: a name can be another column's
+// than it was.
+type boundColumn struct {
+	Name     string
+	Number   int16
+	Type     catalog.OID
+	Modifier int32
+}
+
+// boundColumns are the stored columns of the source that are wanted.
+func boundColumns(p catalog.Publication, wanted func(name string) bool) (bound []boundColumn) {
+	for _, c := range p.StoredColumns() {
+		if wanted(c.Name) {
+			bound = append(bound, boundColumn{c.Name, c.Number, c.TypeOID, c.Modifier})
+		}
+	}
+	return bound
+}
+
 // promiseOf is the promise of a release that is made for a publication.
 func promiseOf(p catalog.Publication) (promise, error) {
 	guarded := p.Policy.Updates.Mode == catalog.Guarded
 	form, err := identify(struct {
+		Source  catalog.OID
+		Shown   []boundColumn
 		Columns []catalog.PublishedColumn
 		Guarded bool
-	}{p.Columns, guarded})
+	}{p.Relation.OID, boundColumns(p, func(name string) bool {
+		return slices.ContainsFunc(p.Columns, func(c catalog.PublishedColumn) bool { return c.Source == name })
+	}), p.Columns, guarded})
 	if err != nil {
 		return promise{}, err
 	}
@@ -66,13 +90,12 @@ func promiseOf(p catalog.Publication) (promise, error) {
 		membership = &linked
 	}
 	of.Meaning, err = identify(struct {
-		Source     catalog.OID
+		Stored     []boundColumn
 		Subject    string
-		Guarded    bool
 		Columns    []catalog.ColumnPolicy
 		Attributes []catalog.Attribute
 		Membership *catalog.Membership
-	}{p.Relation.OID, p.Policy.Subject, guarded, columns, attributes, membership})
+	}{boundColumns(p, func(string) bool { return true }), p.Policy.Subject, columns, attributes, membership})
 	return of, err
 }
 

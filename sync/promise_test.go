@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -79,6 +80,28 @@ func TestPromises(t *testing.T) {
 				t.Errorf("%s, superseded %d: what is not there is visible", name, by)
 			}
 		}
+	}
+}
+
+// TestPromisesAreBoundToColumns: under a name that is another column's now, or one of another type,
+// readers have had something else.
+func TestPromisesAreBoundToColumns(t *testing.T) {
+	t.Parallel()
+	before := memoryTable(t, sizeOnly(3)).layout.publication
+	for name, change := range map[string]func(*catalog.Column){
+		"another column":   func(c *catalog.Column) { c.Number = 77 },
+		"another type":     func(c *catalog.Column) { c.TypeOID, c.Type = 1043, "character varying" },
+		"another modifier": func(c *catalog.Column) { c.Modifier = 9 },
+	} {
+		after := before
+		after.Relation.Columns = slices.Clone(before.Relation.Columns)
+		change(&after.Relation.Columns[slices.IndexFunc(after.Relation.Columns, func(c catalog.Column) bool { return c.Name == "illness" })])
+		if mayStand(before, after, KeepStrong) || mayStand(before, after, KeepAny) {
+			t.Errorf("%s: the release before stands", name)
+		}
+	}
+	if !mayStand(before, before, KeepStrong) {
+		t.Error("of the same columns it does not stand")
 	}
 }
 
