@@ -61,10 +61,12 @@ func (c *capture) add(b []byte) {
 	c.messages = append(c.messages, b...)
 }
 
+// breakOff gives up what was gathered. Who waits for the answer is woken, since there will be none.
 func (c *capture) breakOff() {
 	c.broken, c.messages = true, nil
 	c.store.Release(c.reserved)
 	c.reserved = 0
+	c.store.End(c.run)
 }
 
 // end keeps the answer if the state after it, by a second look, is the one before it: then it was
@@ -78,5 +80,4 @@ func (c *capture) end(after *look) {
 		c.store.Put(c.key, c.before.state, &answers.Answer{Messages: c.messages, Rows: c.rows}, c.took)
 	}
 	c.breakOff()
-	c.store.End(c.run)
 }
