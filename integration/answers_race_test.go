@@ -25,7 +25,7 @@ func TestKeptAnswersAreNeverOld(t *testing.T) {
 		t.Run(updates, func(t *testing.T) {
 			t.Parallel()
 			metrics := freeAddress(t)
-			o := folkSite(siteOptions{settings: fmt.Sprintf("metrics: {listen: %s}\n", metrics)}, 12)
+			o := folkSite(siteOptions{settings: fmt.Sprintf("answers: {size: 64MB}\nmetrics: {listen: %s}\n", metrics)}, 12)
 			if updates == "guarded" {
 				o.tables = guardedTables(t, o.tables)
 			}

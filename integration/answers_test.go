@@ -19,7 +19,7 @@ var dearDirect = strings.ReplaceAll(dearSQL, "folk ", "kproxy_release_public.fol
 func answersSite(t *testing.T) (s *site, metrics string) {
 	t.Helper()
 	metrics = freeAddress(t)
-	s = newSite(t, folkSite(siteOptions{settings: fmt.Sprintf("metrics: {listen: %s}\n", metrics)}, 11))
+	s = newSite(t, folkSite(siteOptions{settings: fmt.Sprintf("answers: {size: 64MB}\nmetrics: {listen: %s}\n", metrics)}, 11))
 	s.kproxy(t, "setup").must(t)
 	s.serve(t)
 	return s, metrics

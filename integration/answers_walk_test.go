@@ -117,7 +117,7 @@ func TestKeptAnswersAreNobodyElses(t *testing.T) {
 	t.Logf("seed %d", seed)
 	metrics := freeAddress(t)
 	o := sqlSite(walkSchema, walkPolicy)
-	o.settings = fmt.Sprintf("metrics: {listen: %s}\n", metrics)
+	o.settings = fmt.Sprintf("answers: {size: 64MB}\nmetrics: {listen: %s}\n", metrics)
 	s := newSite(t, o)
 	s.replace(t,
 		"users:\n", "users:\n  - {name: bi, reader: bi, verifier: "+clientVerifier(t)+"}\n",

@@ -62,7 +62,7 @@ func (l *Limits) check(d *decoder, _ *yaml.Node, _ string) {
 
 // Answers are those that are kept.
 type Answers struct {
-	Size int64 `yaml:"size" what:"answers size" as:"size" default:"64MB" range:"0..1TB" doc:"The memory that kept answers may take together; 0 keeps none."`
+	Size int64 `yaml:"size" what:"answers size" as:"size" default:"0B" range:"0..1TB" doc:"The memory that kept answers may take together, 64MB for example; 0 keeps none."`
 }
 
 // Timeouts bound waiting.
