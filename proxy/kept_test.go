@@ -430,6 +430,12 @@ func askedBound(conn *pgconn.PgConn, sql string) string {
 	return string(r.Rows[0][0])
 }
 
+// waysToAsk are the two ways of the protocol to ask for what is shown.
+var waysToAsk = map[string]func(*pgconn.PgConn) string{
+	"simple":   func(c *pgconn.PgConn) string { return asked(c, slowShown) },
+	"extended": func(c *pgconn.PgConn) string { return askedBound(c, slowShown) },
+}
+
 // heldLook has a question wait for its look, does something, and lets the look go on.
 func heldLook(t *testing.T, owner *pgconn.PgConn, ask func() string, do func()) (answer string) {
 	t.Helper()
@@ -457,10 +463,7 @@ func TestALookIsForOneQuestion(t *testing.T) {
 			return nil
 		}
 	})
-	for name, ask := range map[string]func(*pgconn.PgConn) string{
-		"simple":   func(c *pgconn.PgConn) string { return asked(c, slowShown) },
-		"extended": func(c *pgconn.PgConn) string { return askedBound(c, slowShown) },
-	} {
+	for name, ask := range waysToAsk {
 		conn := clientOf(t, p)
 		show(t, owner, 1)
 		for range 4 {
@@ -483,10 +486,7 @@ func TestALookIsForOneQuestion(t *testing.T) {
 func TestACanceledLookLeavesNothing(t *testing.T) {
 	t.Parallel()
 	p, _, owner := keptProxy(t, nil)
-	for name, ask := range map[string]func(*pgconn.PgConn) string{
-		"simple":   func(c *pgconn.PgConn) string { return asked(c, slowShown) },
-		"extended": func(c *pgconn.PgConn) string { return askedBound(c, slowShown) },
-	} {
+	for name, ask := range waysToAsk {
 		conn := clientOf(t, p)
 		for range 4 {
 			ask(conn)
