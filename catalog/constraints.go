@@ -51,7 +51,16 @@ func (p Publication) NewSchema() (privacy.Schema, error) {
 // dictionaries are of Canonical texts. The error does not occur for what Publish
 // has found no problem with.
 func (p Publication) ConstraintSet(schema privacy.Schema) (privacy.ConstraintSet, error) {
-	specs := slices.Clone(p.Policy.Constraints)
+	return p.constraintSet(p.Policy.Constraints, schema)
+}
+
+// ConstraintSetFor is the same of all constraints that hold for what an audience sees.
+func (p Publication) ConstraintSetFor(audience string, schema privacy.Schema) (privacy.ConstraintSet, error) {
+	return p.constraintSet(p.Policy.ConstraintsFor(audience), schema)
+}
+
+func (p Publication) constraintSet(specs []privacy.Spec, schema privacy.Schema) (privacy.ConstraintSet, error) {
+	specs = slices.Clone(specs)
 	for i, spec := range specs {
 		if column, exists := p.Relation.Column(spec.Of); exists {
 			specs[i].Values = canonicalAll(column.BaseType, spec.Values)

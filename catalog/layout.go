@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -19,16 +20,33 @@ const (
 
 // ReleaseSchema is the schema that holds the published relations of the tables
 // of a source schema.
-func ReleaseSchema(source string) string { return releasePrefix + source }
+func ReleaseSchema(source string) string { return ReleaseSchemaFor("", source) }
+
+// ReleaseSchemaFor is the same of what is published for an audience.
+func ReleaseSchemaFor(audience, source string) string {
+	if audience == "" {
+		return releasePrefix + source
+	}
+	return "kproxy_" + audience + "_release_" + source
+}
+
+// ReleaseSchemaPattern is how the names of such schemas begin; the rest is the source's schema. It is
+// for PostgreSQL, too.
+const ReleaseSchemaPattern = "kproxy_([a-z][a-z0-9]*_)?release_"
+
+var isReleaseSchema = regexp.MustCompile("^" + ReleaseSchemaPattern)
 
 // Published is the name of the relation that is read in place of a protected table.
-func Published(table Name) Name {
-	return Name{Schema: ReleaseSchema(table.Schema), Relation: table.Relation}
+func Published(table Name) Name { return PublishedFor("", table) }
+
+// PublishedFor is the same of what is published for an audience.
+func PublishedFor(audience string, table Name) Name {
+	return Name{Schema: ReleaseSchemaFor(audience, table.Schema), Relation: table.Relation}
 }
 
 // IsOwn says whether the schema belongs to kproxy.
 func IsOwn(schema string) bool {
-	return schema == StoreSchema || schema == CatalogSchema || schema == HelperSchema || strings.HasPrefix(schema, releasePrefix)
+	return schema == StoreSchema || schema == CatalogSchema || schema == HelperSchema || isReleaseSchema.MatchString(schema)
 }
 
 // RecordColumn is the column of the private store that numbers a table's records.

@@ -20,6 +20,8 @@ type Policy struct {
 	// People are kinds of persons whose tables, all of Tables, are released together.
 	// Nothing serves them so far.
 	People []People `json:",omitempty"`
+	// Audiences see releases of their own, from the finest to the coarsest.
+	Audiences []Audience `json:",omitempty"`
 }
 
 // TablePolicy protects one table.
@@ -57,7 +59,14 @@ type TablePolicy struct {
 	Joinable []string `json:",omitempty"`
 	// Columns named here are published by their role; all others are not published.
 	Columns []ColumnPolicy
+	// Audiences are those that see the table, in the order of Policy.Audiences.
+	Audiences []AudiencePolicy `json:",omitempty"`
+	// Audience is the one that the policy is for; see TablePolicy.For.
+	Audience string `json:",omitempty"`
 }
+
+// Published is the relation that readers see in place of the table.
+func (t TablePolicy) Published() Name { return PublishedFor(t.Audience, t.Table) }
 
 // Column returns the policy of the named column.
 func (t TablePolicy) Column(name string) (ColumnPolicy, bool) {

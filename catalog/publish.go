@@ -160,6 +160,7 @@ func (b *builder) build() {
 	b.publishMembership()
 	b.checkNames()
 	b.checkMethod()
+	b.checkAudiences()
 }
 
 type builder struct {

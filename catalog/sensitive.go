@@ -13,7 +13,7 @@ import (
 // speak of.
 func (b *builder) checkSensitive() {
 	policy := b.publication.Policy
-	for _, constraint := range policy.Constraints {
+	for _, constraint := range policy.allConstraints() {
 		if constraint.Model == privacy.K {
 			continue
 		}
@@ -45,7 +45,7 @@ func (b *builder) checkSensitive() {
 // column uses, each once.
 func (b *builder) distances(column string) []privacy.Distance {
 	var distances []privacy.Distance
-	for _, c := range b.publication.Policy.Constraints {
+	for _, c := range b.publication.Policy.allConstraints() {
 		if c.Model == privacy.TClose && c.Of == column && c.Distance != privacy.EqualDistance && !slices.Contains(distances, c.Distance) {
 			distances = append(distances, c.Distance)
 		}

@@ -136,6 +136,7 @@ func (f *file) check(d *decoder, root *yaml.Node, _ string) {
 	c.compareSource(d)
 	c.compareListeners(d)
 	c.compareReaders(d)
+	c.compareAudiences(d, f.Tables.Audiences)
 	c.compareUsers(d, root)
 	c.compareRules(d)
 }

@@ -18,6 +18,8 @@ type PolicyFile struct {
 	// Table is the only table; with People, which are then one kind, it is empty.
 	Table  catalog.TablePolicy
 	People []catalog.People
+	// Audiences see releases of their own of the only table.
+	Audiences []catalog.Audience
 
 	tables []catalog.TablePolicy
 	places places
@@ -25,7 +27,7 @@ type PolicyFile struct {
 
 // Policy is the file's policy in the form of a server's.
 func (p *PolicyFile) Policy() catalog.Policy {
-	return catalog.Policy{Tables: p.tables, People: p.People}
+	return catalog.Policy{Tables: p.tables, People: p.People, Audiences: p.Audiences}
 }
 
 // Of is the part of the policy that is about one table of several.
@@ -80,7 +82,7 @@ func parsePolicy(path string, text []byte, around *surroundings) (*PolicyFile, e
 	if err := d.problems.asError(path); err != nil {
 		return nil, err
 	}
-	p := &PolicyFile{CSV: f.CSV, People: f.people, places: d.places}
+	p := &PolicyFile{CSV: f.CSV, People: f.people, Audiences: f.audiences, places: d.places}
 	for i := range f.Tables {
 		p.tables = append(p.tables, f.Tables[i].policy)
 	}
@@ -96,7 +98,10 @@ type policyFile struct {
 	Tables []table      `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The table to make of the CSV file, with its policy; or the tables of people."`
 	People []personKind `yaml:"people" each:"kind of person" may:"updates" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"The kind of person whose rows stand in several tables, each in a CSV file of its own, which are released together."`
 
-	people []catalog.People
+	Audiences []audience `yaml:"audiences" each:"audience" omit:"readers" empty:"there is one release" fix:"partners: with tables: under it" doc:"Coarser releases of the same table, from the finest to the coarsest: the classes of each are unions of those of the one before, so that who has several of them learns what the finest tells."`
+
+	people    []catalog.People
+	audiences []catalog.Audience
 }
 
 var policyFileSection = sync.OnceValue(func() *section { return sectionOf(reflect.TypeFor[policyFile](), selection{}) })
@@ -106,6 +111,8 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 		d.claimTable(&p.Tables[i])
 	}
 	p.people = d.checkPeople(p.Tables, p.People, false)
+	d.checkPeopleApart(p.Audiences, p.people)
+	p.audiences = d.checkAudiences(p.Tables, p.Audiences)
 	if d.at(&p.People) != nil {
 		p.checkFiles(d)
 		return

@@ -56,6 +56,7 @@ func formOf(as string, tag reflect.StructTag) codec {
 		"column":         {kind: ShapeName, parse: parseColumn},
 		"table":          {kind: ShapeLiteral, parse: parseTable},
 		"function":       {kind: ShapeLiteral, parse: parseFunction},
+		"audience":       {kind: ShapeText, parse: parseAudience},
 		"period":         {kind: ShapeText, parse: parsePeriod},
 	}[as]
 	if !known {

@@ -17,6 +17,7 @@ type pattern struct {
 // patterns are those of forms that formOf knows, where a regular expression says enough.
 var patterns = map[string]pattern{
 	"verifier":  {match: `^SCRAM-SHA-256\$[1-9][0-9]{3,7}:[A-Za-z0-9+/]+={0,2}\$[A-Za-z0-9+/]{43}=:[A-Za-z0-9+/]{43}=$`},
+	"audience":  {match: catalog.AudienceName},
 	"slot":      {match: slotName.String()},
 	"variable":  {match: variableName.String()},
 	"file mode": {match: octalMode.String()},
@@ -41,7 +42,7 @@ func namePattern(without string) string {
 // reservedPattern is that of names in schemas of PostgreSQL and of kproxy.
 func reservedPattern() string {
 	own := strings.Join([]string{catalog.StoreSchema, catalog.CatalogSchema, catalog.HelperSchema, "information_schema"}, "|")
-	within := `((pg_|` + catalog.ReleaseSchema("") + `)([^".]|REST)*|` + own + `)`
+	within := `((pg_|` + catalog.ReleaseSchemaPattern + `)([^".]|REST)*|` + own + `)`
 	bare := strings.ReplaceAll(within, "|REST", "")
 	quoted := strings.ReplaceAll(strings.ReplaceAll(within, `[^".]`, `[^"]`), "REST", `""`)
 	return `^(` + bare + `|"` + quoted + `")\.`

@@ -16,6 +16,7 @@ import (
 type policySection struct {
 	Tables    []table        `yaml:"tables" each:"table" need:"tables: with one table or more to protect" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The protected tables, as schema.table in the case PostgreSQL stores, each with its policy."`
 	People    []personKind   `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"Kinds of persons whose rows stand in several tables, which are released together, so that they can be joined."`
+	Audiences []audience     `yaml:"audiences" each:"audience" empty:"all readers see the same" fix:"partners: with readers: and tables: under it" doc:"Groups of readers who see coarser releases than tables says, from the finest to the coarsest: the classes of each are unions of those of the one before, so that readers of several audiences who pool what they have learn what the finest of them tells."`
 	Readable  []catalog.Name `yaml:"readable" as:"table" each:"a table" fix:"a list: [public.wards, public.icd10]" doc:"Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish."`
 	Functions []catalog.Name `yaml:"functions" as:"function" each:"a function" fix:"a list: [public.similarity, postgis.st_area]" doc:"Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads."`
 
@@ -31,6 +32,8 @@ func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
 		}
 	}
 	p.policy.People = d.checkPeople(p.Tables, p.People, true)
+	d.checkPeopleApart(p.Audiences, p.policy.People)
+	p.policy.Audiences = d.checkAudiences(p.Tables, p.Audiences)
 	for _, t := range claimed {
 		p.policy.Tables = append(p.policy.Tables, t.policy)
 	}

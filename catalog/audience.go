@@ -1,0 +1,141 @@
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// Audience is a group of readers who see releases that are coarser than those of Policy.Tables:
+// the classes of each are unions of the classes of the audience before, and of the first one those
+// of the policy's own readers. So readers of several audiences who pool what they have know what
+// the finest of these releases tells.
+type Audience struct {
+	// Name is that of schemas and tables, too: a letter and letters or digits, in lower case.
+	Name string
+	// Roles are the roles of PostgreSQL that the sessions of these readers run as.
+	Roles []string `json:",omitempty"`
+}
+
+// AudiencePolicy is what an audience sees of a table.
+type AudiencePolicy struct {
+	Audience string
+	// Constraints hold besides those of the table and of the audiences before: all of them hold for
+	// unions of classes that satisfy them.
+	Constraints []privacy.Spec
+	// Hidden are columns that the table publishes and the audience does not see.
+	Hidden []string `json:",omitempty"`
+}
+
+// AudienceName is the pattern of names of audiences. It leaves room for a schema's name behind it, and is divided from that by an underscore.
+const AudienceName = `^[a-z][a-z0-9]{0,15}$`
+
+var audienceName = regexp.MustCompile(AudienceName)
+
+// IsAudienceName reports whether an audience may have the name.
+func IsAudienceName(name string) bool { return audienceName.MatchString(name) }
+
+// For is the policy as the readers of an audience see it: its tables, with its constraints and
+// columns. The empty name is that of the policy's own readers. It is false for an unknown audience.
+func (p Policy) For(audience string) (Policy, bool) {
+	if audience == "" {
+		return p, true
+	}
+	if !slices.ContainsFunc(p.Audiences, func(a Audience) bool { return a.Name == audience }) {
+		return Policy{}, false
+	}
+	seen := p
+	seen.Tables, seen.Audiences, seen.People = nil, nil, nil
+	for _, t := range p.Tables {
+		if of, shown := t.For(audience); shown {
+			seen.Tables = append(seen.Tables, of)
+		}
+	}
+	return seen, true
+}
+
+// AudienceOf is the name of the audience that a role of PostgreSQL belongs to; empty for the
+// policy's own readers.
+func (p Policy) AudienceOf(role string) string {
+	for _, a := range p.Audiences {
+		if slices.Contains(a.Roles, role) {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// For is the table's policy as an audience sees it; false where it does not see the table.
+// Constraints on columns that it does not see hold as well and are left out.
+func (t TablePolicy) For(audience string) (TablePolicy, bool) {
+	place := slices.IndexFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience })
+	if place < 0 {
+		return TablePolicy{}, false
+	}
+	seen, hidden := t, t.Audiences[place].Hidden
+	seen.Audience, seen.Audiences, seen.Constraints, seen.Columns = audience, nil, nil, nil
+	for _, c := range t.Columns {
+		if !slices.Contains(hidden, c.Name) {
+			seen.Columns = append(seen.Columns, c)
+		}
+	}
+	for _, spec := range t.ConstraintsFor(audience) {
+		if !slices.Contains(hidden, spec.Of) {
+			seen.Constraints = append(seen.Constraints, spec)
+		}
+	}
+	seen.Joinable = slices.DeleteFunc(slices.Clone(t.Joinable), func(column string) bool { return slices.Contains(hidden, column) })
+	return seen, true
+}
+
+// ConstraintsFor are all constraints that hold for what an audience sees of the table, those on columns
+// that it does not see among them. Of two of which one implies the other it has the stricter one.
+func (t TablePolicy) ConstraintsFor(audience string) []privacy.Spec {
+	held := slices.Clone(t.Constraints)
+	for _, a := range t.Audiences {
+		if audience == "" {
+			break
+		}
+		for _, spec := range a.Constraints {
+			held = append(slices.DeleteFunc(held, spec.Implies), spec)
+		}
+		if a.Audience == audience {
+			break
+		}
+	}
+	return held
+}
+
+// allConstraints are those of the table and of all audiences.
+func (t TablePolicy) allConstraints() []privacy.Spec {
+	all := slices.Clone(t.Constraints)
+	for _, a := range t.Audiences {
+		all = append(all, a.Constraints...)
+	}
+	return all
+}
+
+// checkAudiences refuses what the releases of audiences cannot be made of.
+func (b *builder) checkAudiences() {
+	t := b.publication.Policy
+	if len(t.Audiences) == 0 {
+		return
+	}
+	if b.member {
+		b.problem("", "is released together with others, and audiences are for tables that stand alone", "take it out of the audiences")
+	}
+	if t.Updates.Mode == Guarded {
+		b.problem("", "has guarded updates, and audiences are for tables with immediate ones", "take it out of the audiences, or write updates: immediate")
+	}
+	if len(b.publication.Components()) > 1 {
+		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
+			"take it out of the audiences, or state a constraint over all columns")
+	}
+	for _, a := range t.Audiences {
+		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
+			b.problem("", fmt.Sprintf("the name of the schema of its release for %s, %s, would be longer than %d bytes", a.Audience, release, maxNameBytes), "give the audience a shorter name")
+		}
+	}
+}
