@@ -108,6 +108,26 @@ func (t TablePolicy) ConstraintsFor(audience string) []privacy.Spec {
 	return held
 }
 
+// For is what is published to an audience: of the same attributes and sensitive columns as the
+// publication, in their order. It is false where the audience does not see the table.
+func (p Publication) For(audience string) (Publication, bool) {
+	if audience == p.Policy.Audience {
+		return p, true
+	}
+	policy, shown := p.Policy.For(audience)
+	if !shown {
+		return Publication{}, false
+	}
+	seen := p
+	seen.Policy, seen.Columns = policy, nil
+	for _, c := range p.Columns {
+		if _, named := policy.Column(c.Source); named {
+			seen.Columns = append(seen.Columns, c)
+		}
+	}
+	return seen, true
+}
+
 // allConstraints are those of the table and of all audiences.
 func (t TablePolicy) allConstraints() []privacy.Spec {
 	all := slices.Clone(t.Constraints)

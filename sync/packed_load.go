@@ -58,11 +58,11 @@ func (l *packedLoading) end() error {
 	for _, one := range l.divided {
 		index, known := made[one.packedKey]
 		if !known {
-			index = l.s.sections.add(one.class, one.section)
+			index = l.s.packed.sections.add(one.class, one.section)
 			made[one.packedKey] = index
 		}
 		for _, id := range one.ids {
-			l.s.sections.put(l.s.parts[0].partition.SlotOf(id), index)
+			l.s.packed.sections.put(l.s.packed.classes.SlotOf(id), index)
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (l *packedLoading) note(row packedKey, ids []incremental.RecordID) {
 		l.divided = append(l.divided, loadedSection{row, slices.Clone(ids)})
 	}
 	if len(ids) == 1 { // there may be other rows of the section; see packing
-		l.s.sections.single[row.class] = struct{}{}
+		l.s.packed.sections.single[row.class] = struct{}{}
 	}
 }
 
