@@ -27,6 +27,9 @@ type AudiencePolicy struct {
 	Constraints []privacy.Spec
 	// Hidden are columns that the table publishes and the audience does not see.
 	Hidden []string `json:",omitempty"`
+	// Role is granted what is published: the first of the audience's. What is published does not depend
+	// on it.
+	Role string `json:"-"`
 }
 
 // AudienceName is the pattern of names of audiences. It leaves room for a schema's name behind it, and is divided from that by an underscore.

@@ -36,6 +36,12 @@ func ReleaseSchemaFor(audience, source string) string {
 // for PostgreSQL, too.
 const ReleaseSchemaPattern = "kproxy_(release|audience_[a-z][a-z0-9]*)_"
 
+// AudienceSchemaPattern is that of the schemas that are for audiences what ReleaseSchema of the
+// source's is for the policy's own readers.
+func AudienceSchemaPattern(source string) string {
+	return audiencePrefix + "[a-z][a-z0-9]*_" + regexp.QuoteMeta(source)
+}
+
 var isReleaseSchema = regexp.MustCompile("^" + ReleaseSchemaPattern)
 
 // Published is the name of the relation that is read in place of a protected table.

@@ -250,6 +250,7 @@ func (s *immediate) status() TableStatus {
 	if err := s.infeasible(); err != nil {
 		status.Reason = err.Error()
 	}
+	status.Audiences = s.audienceStatus()
 	return status
 }
 
