@@ -31,6 +31,8 @@ func (d *division) satisfied(members []int32) bool {
 const (
 	// mostUnits is how many units of a set decide how it is cut; they are a random sample.
 	mostUnits = 512
+	// exactTimes is how many times the least size a set has at most whose parts are measured as they are.
+	exactTimes = 4
 	// mostTried is how many cuts are tried before a set counts as final.
 	mostTried = 24
 )
@@ -47,6 +49,7 @@ type cut struct {
 type cutter struct {
 	*division
 	cuts          []cut
+	views         []view
 	order         []int32
 	low, high     []int32
 	before, after []float32
@@ -54,7 +57,7 @@ type cutter struct {
 }
 
 func newCutter(d *division) *cutter {
-	return &cutter{division: d, low: make([]int32, len(d.scales)), high: make([]int32, len(d.scales))}
+	return &cutter{division: d, views: make([]view, len(d.scales)), low: make([]int32, len(d.scales)), high: make([]int32, len(d.scales))}
 }
 
 func (c *cutter) divide(ctx context.Context, members []int32) {
@@ -72,14 +75,22 @@ func (c *cutter) divide(ctx context.Context, members []int32) {
 
 // cut gives the parts of the best cut of which both satisfy the constraints; nil for none.
 func (c *cutter) cut(members []int32) (lower, upper []int32) {
-	if c.size(members) < 2*c.k || len(members) < 2 {
+	size := c.size(members)
+	if size < 2*c.k || len(members) < 2 {
 		return nil, nil
 	}
-	sample := members[:min(mostUnits, len(members))]
-	c.cuts = c.cuts[:0]
-	for a := range c.scales {
-		c.offer(sample, a, len(members))
+	if size >= exactTimes*c.k {
+		c.offerExpected(members[:min(mostUnits, len(members))], float64(size)/float64(len(members)), len(members))
+		if lower, upper = c.take(members); lower != nil {
+			return lower, upper
+		}
 	}
+	c.offerExact(members[:min(mostUnits, len(members))], len(members))
+	return c.take(members)
+}
+
+// take makes the best of the offered cuts of which both parts satisfy the constraints.
+func (c *cutter) take(members []int32) (lower, upper []int32) {
 	slices.SortStableFunc(c.cuts, func(x, y cut) int { return cmp.Compare(x.loss, y.loss) })
 	for _, o := range c.cuts[:min(mostTried, len(c.cuts))] {
 		lower, upper = c.separate(members, o)
@@ -88,6 +99,70 @@ func (c *cutter) cut(members []int32) (lower, upper []int32) {
 		}
 	}
 	return nil, nil
+}
+
+// offerExpected offers cuts by what groups to come are expected to lose.
+func (c *cutter) offerExpected(sample []int32, mean float64, all int) {
+	c.cuts = c.cuts[:0]
+	for a := range c.views {
+		c.views[a].take(c.units, a, sample)
+	}
+	d := newDraws(max(1, float64(c.k)/mean), len(sample))
+	times := float64(all) / float64(len(sample))
+	place := make([]int32, len(sample))
+	for a := range c.scales {
+		for i := range place {
+			place[i] = int32(i)
+		}
+		compare := c.compare(a)
+		slices.SortFunc(place, func(x, y int32) int { return compare(sample[x], sample[y]) })
+		for b := range c.views {
+			c.views[b].reset()
+		}
+		step := max(1, c.distinct(a, sample, place)/mostValues)
+		front, total, values := 0, c.size(sample), 0
+		for i, p := range place[:len(place)-1] {
+			for b := range c.views {
+				c.views[b].shift(int(p))
+			}
+			front += len(c.classes[sample[p]])
+			if c.middle(sample[p], a) == c.middle(sample[place[i+1]], a) {
+				continue
+			}
+			values++
+			if values%step != 0 || float64(min(front, total-front))*times < float64(c.k) {
+				continue
+			}
+			sum := 0.0
+			for b := range c.views {
+				v := &c.views[b]
+				sum += v.expected(d, &v.left) + v.expected(d, &v.right)
+			}
+			c.cuts = append(c.cuts, cut{loss: sum, attribute: a, middle: c.middle(sample[p], a), last: beyond})
+		}
+	}
+}
+
+// beyond is after every unit.
+const beyond = 1 << 30
+
+// distinct is how many middles there are.
+func (c *cutter) distinct(a int, sample, place []int32) int {
+	n := 1
+	for i := 1; i < len(place); i++ {
+		if c.middle(sample[place[i]], a) != c.middle(sample[place[i-1]], a) {
+			n++
+		}
+	}
+	return n
+}
+
+// offerExact offers cuts by what their parts lose.
+func (c *cutter) offerExact(sample []int32, all int) {
+	c.cuts = c.cuts[:0]
+	for a := range c.scales {
+		c.offer(sample, a, all)
+	}
 }
 
 // middle is the sum of a unit's ranks in an attribute.
