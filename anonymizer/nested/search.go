@@ -40,11 +40,26 @@ type search struct {
 
 // group is a union that is being improved.
 type group struct {
-	members   []int32
-	size      int
-	lane      int
-	low, high []int32
-	loss      float32 // of each record, the sum over all attributes
+	members []int32
+	size    int
+	lane    int
+	// Of each attribute, what the members cover, and the next ends: what is left without one member
+	// that has the first.
+	low, high, low2, high2 []int32
+	loss                   float32 // of each record, the sum over all attributes
+}
+
+// less are the ends of a group without a member that has these.
+func (g *group) less(a int, low, high int32) (int32, int32) {
+	if low == g.low[a] {
+		low = g.low2[a]
+	} else {
+		low = g.low[a]
+	}
+	if high == g.high[a] {
+		return low, g.high2[a]
+	}
+	return low, g.high[a]
 }
 
 func (g *group) total() float32 { return float32(g.size) * g.loss }
@@ -81,7 +96,7 @@ func (s *search) pass(ctx context.Context, random *rand.Rand) {
 	lanes := s.lanes()
 	found := make([][]*group, len(lanes))
 	cores.Each(len(lanes), func(i int) {
-		w := &worker{search: s, number: int32(i), groups: lanes[i].groups, cutter: newCutter(s.division), box: newBox(len(s.scales))}
+		w := &worker{search: s, number: int32(i), groups: lanes[i].groups, cutter: newCutter(s.division)}
 		w.work(ctx, lanes[i].from, lanes[i].to)
 		found[i] = w.groups
 	})
@@ -137,7 +152,9 @@ func (s *search) lanes() []lane {
 }
 
 func (s *search) newGroup(members []int32, lane int) *group {
-	g := &group{members: members, lane: lane, low: make([]int32, len(s.scales)), high: make([]int32, len(s.scales))}
+	d := len(s.scales)
+	ends := make([]int32, 4*d)
+	g := &group{members: members, lane: lane, low: ends[:d], high: ends[d : 2*d], low2: ends[2*d : 3*d], high2: ends[3*d:]}
 	s.measure(g)
 	for _, m := range members {
 		s.of[m] = g
@@ -148,13 +165,14 @@ func (s *search) newGroup(members []int32, lane int) *group {
 // measure finds what a group covers and loses.
 func (s *search) measure(g *group) {
 	g.size = s.size(g.members)
-	low, high := s.box(g.members[0])
-	copy(g.low, low)
-	copy(g.high, high)
-	for _, m := range g.members[1:] {
+	for a := range g.low {
+		g.low[a], g.low2[a], g.high[a], g.high2[a] = beyond, beyond, none, none
+	}
+	for _, m := range g.members {
 		low, high := s.box(m)
 		for a := range g.low {
-			g.low[a], g.high[a] = min(g.low[a], low[a]), max(g.high[a], high[a])
+			g.low[a], g.low2[a] = min(g.low[a], low[a]), min(g.low2[a], max(g.low[a], low[a]))
+			g.high[a], g.high2[a] = max(g.high[a], high[a]), max(g.high2[a], min(g.high[a], high[a]))
 		}
 	}
 	g.loss = s.lossOf(g.low, g.high)

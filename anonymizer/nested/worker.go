@@ -12,14 +12,6 @@ type worker struct {
 	number int32
 	groups []*group
 	near   []*group
-	box    box
-}
-
-// box is what some units cover.
-type box struct{ low, high []int32 }
-
-func newBox(attributes int) box {
-	return box{make([]int32, attributes), make([]int32, attributes)}
 }
 
 // checkEvery is how many units are improved between two looks at the context.
@@ -55,47 +47,36 @@ func (w *worker) neighbors(unit int32) []*group {
 	return w.near
 }
 
-// with is what each record of a group loses with one more unit and, unless none, without one of its own.
-func (w *worker) with(g *group, unit, without int32) float32 {
-	low, high := w.units.box(unit)
-	copy(w.box.low, low)
-	copy(w.box.high, high)
-	if without == none {
-		for a := range w.box.low {
-			w.box.low[a], w.box.high[a] = min(low[a], g.low[a]), max(high[a], g.high[a])
-		}
-		return w.lossOf(w.box.low, w.box.high)
+// with is what each record of a group loses with one more unit.
+func (w *worker) with(g *group, unit int32) (sum float32) {
+	low, high := w.box(unit)
+	for a := range low {
+		sum += w.scales[a].Of(min(g.low[a], low[a]), max(g.high[a], high[a]))
 	}
-	w.include(g.members, without)
-	return w.lossOf(w.box.low, w.box.high)
-}
-
-func (w *worker) include(members []int32, without int32) {
-	for _, m := range members {
-		if m == without {
-			continue
-		}
-		low, high := w.units.box(m)
-		for a := range low {
-			w.box.low[a], w.box.high[a] = min(w.box.low[a], low[a]), max(w.box.high[a], high[a])
-		}
-	}
+	return sum
 }
 
 // without is what each other record of a group loses without a unit; 0 where there is none.
-func (w *worker) without(g *group, unit int32) float32 {
+func (w *worker) without(g *group, unit int32) (sum float32) {
 	if len(g.members) == 1 {
 		return 0
 	}
-	other := g.members[0]
-	if other == unit {
-		other = g.members[1]
+	low, high := w.box(unit)
+	for a := range low {
+		sum += w.scales[a].Of(g.less(a, low[a], high[a]))
 	}
-	low, high := w.units.box(other)
-	copy(w.box.low, low)
-	copy(w.box.high, high)
-	w.include(g.members, unit)
-	return w.lossOf(w.box.low, w.box.high)
+	return sum
+}
+
+// exchanged is what each record of a group loses with another unit in place of one of its own.
+func (w *worker) exchanged(g *group, unit, other int32) (sum float32) {
+	low, high := w.box(unit)
+	otherLow, otherHigh := w.box(other)
+	for a := range low {
+		least, greatest := g.less(a, low[a], high[a])
+		sum += w.scales[a].Of(min(least, otherLow[a]), max(greatest, otherHigh[a]))
+	}
+	return sum
 }
 
 // improve moves a unit into the group near to it where the table loses least, or exchanges it for a
@@ -108,7 +89,7 @@ func (w *worker) improve(unit int32) {
 	for _, g := range w.neighbors(unit) {
 		before := own.total() + g.total()
 		if left := own.size - size; left == 0 || left >= w.k {
-			after := float32(left)*rest + float32(g.size+size)*w.with(g, unit, none)
+			after := float32(left)*rest + float32(g.size+size)*w.with(g, unit)
 			if before-after > gain && w.allowed(own, g, unit, none) {
 				best, gain, other = g, before-after, none
 			}
@@ -118,11 +99,11 @@ func (w *worker) improve(unit int32) {
 			if ours < w.k || theirs < w.k || before-float32(ours)*rest <= gain {
 				continue
 			}
-			g1 := before - float32(theirs)*w.with(g, unit, m)
+			g1 := before - float32(theirs)*w.exchanged(g, m, unit)
 			if g1-float32(ours)*rest <= gain {
 				continue
 			}
-			if g1 -= float32(ours) * w.with(own, m, unit); g1 > gain && w.allowed(own, g, unit, m) {
+			if g1 -= float32(ours) * w.exchanged(own, unit, m); g1 > gain && w.allowed(own, g, unit, m) {
 				best, gain, other = g, g1, m
 			}
 		}
@@ -206,7 +187,7 @@ func (w *worker) apart(g *group) bool {
 		var best *group
 		cost, size := left, len(w.classes[m])
 		for _, n := range w.neighbors(m) {
-			if c := float32(n.size+size)*w.with(n, m, none) - n.total(); c < cost && w.takes(n, m) {
+			if c := float32(n.size+size)*w.with(n, m) - n.total(); c < cost && w.takes(n, m) {
 				best, cost = n, c
 			}
 		}
