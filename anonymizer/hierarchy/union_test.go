@@ -1,0 +1,104 @@
+package hierarchy_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
+)
+
+// TestUnionIsGeneralizationOfAll compares, for attributes of every kind, what stands for several sets
+// with what Generalize says of all their values.
+func TestUnionIsGeneralizationOfAll(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		d := workload.Generate(seed, workload.Shape{Records: 60, Attributes: 14, Distinct: []int{3, 12, 5000}[seed%3], Nulls: 0.02})
+		random := rand.New(rand.NewPCG(seed, 1))
+		for a, attribute := range d.Attributes {
+			for range 20 {
+				var published []hierarchy.Generalization
+				var all []hierarchy.Cell
+				var texts []string
+				for range 1 + random.IntN(4) {
+					from := random.IntN(50)
+					to := from + 1 + random.IntN(9)
+					published = append(published, attribute.Hierarchy.Generalize(d.Cells[a][from:to]))
+					all, texts = append(all, d.Cells[a][from:to]...), append(texts, d.Raw[a][from:to]...)
+				}
+				got := hierarchy.Union(attribute.Hierarchy, published)
+				if want := attribute.Hierarchy.Generalize(all); got != want {
+					t.Fatalf("%s: union of %v is %v, generalized %v", attribute.Name, published, got, want)
+				}
+				if err := anonymizertest.CheckGeneralization(d.Specs[a], texts, got); err != nil {
+					t.Fatalf("%s: %v", attribute.Name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestUnionTellsNothingNew has sets of which the same is published and whose unions Generalize would
+// tell apart.
+func TestUnionTellsNothingNew(t *testing.T) {
+	t.Parallel()
+	prefix := workload.Attribute("prefix", hierarchy.Spec{Kind: hierarchy.Prefix, Domain: hierarchy.DomainText}).Hierarchy
+	decimal := workload.Attribute("decimal", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal}).Hierarchy
+	cells := func(h hierarchy.Hierarchy, texts ...string) (cells []hierarchy.Cell) {
+		for _, text := range texts {
+			cells = append(cells, h.Encode(text))
+		}
+		return cells
+	}
+	for _, c := range []struct {
+		h          hierarchy.Hierarchy
+		one, other []string // sets of which the same is published
+		with       []string
+		want       hierarchy.Generalization
+	}{
+		{prefix, []string{"123", "124"}, []string{"12", "1234"}, []string{"135", "136"}, hierarchy.Generalization{Value: "1*"}},
+		{prefix, []string{"1234", "1245"}, []string{"1267", "1258"}, []string{"1345", "1367"}, hierarchy.Generalization{Value: "1***"}},
+		{decimal, []string{"0.1", "0.5"}, []string{"0.1", "0.3", "0.5"}, []string{"2"}, hierarchy.Generalization{Value: "1.05", Lower: "0.1", Upper: "2"}},
+	} {
+		one, other, with := c.h.Generalize(cells(c.h, c.one...)), c.h.Generalize(cells(c.h, c.other...)), c.h.Generalize(cells(c.h, c.with...))
+		if one != other {
+			t.Fatalf("%v and %v are published as %v and %v", c.one, c.other, one, other)
+		}
+		if got := hierarchy.Union(c.h, []hierarchy.Generalization{one, with}); got != c.want {
+			t.Errorf("union of %v and %v: %v, want %v", one, with, got, c.want)
+		}
+	}
+}
+
+// TestUnionOfLongDecimals covers numbers that no float64 holds.
+func TestUnionOfLongDecimals(t *testing.T) {
+	t.Parallel()
+	spec := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal}
+	h := workload.Attribute("decimal", spec).Hierarchy
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		var texts []string
+		var published []hierarchy.Generalization
+		for range 3 {
+			text := fmt.Sprintf("%d.%018d", random.IntN(3), random.Int64N(1e18))
+			texts = append(texts, text)
+			published = append(published, h.Generalize([]hierarchy.Cell{h.Encode(text)}))
+		}
+		if err := anonymizertest.CheckGeneralization(spec, texts, hierarchy.Union(h, published)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestUnionOfHidden(t *testing.T) {
+	t.Parallel()
+	h := workload.Attribute("label", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText}).Hierarchy
+	hidden := hierarchy.Generalization{Hidden: true}
+	for _, published := range [][]hierarchy.Generalization{nil, {hidden}, {h.Generalize([]hierarchy.Cell{h.Encode("a")}), hidden}} {
+		if got := hierarchy.Union(h, published); got != hidden {
+			t.Errorf("union of %v is %v", published, got)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package nested
+
+import (
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+)
+
+// Labels gives what is published for each class of the coarser release, one generalization for each
+// attribute: what stands for all that is published for the finer classes of which it is a union
+// (hierarchy.Union). Table.Generalize tells more in the cases that are named there.
+func Labels(table *anonymizer.Table, finer, coarser *anonymizer.Release) [][]hierarchy.Generalization {
+	classOf := make([]int32, table.Len())
+	for i, class := range finer.Classes {
+		for _, r := range class {
+			classOf[r] = int32(i)
+		}
+	}
+	published := make([][]hierarchy.Generalization, len(coarser.Classes))
+	for g := range published {
+		published[g] = make([]hierarchy.Generalization, len(table.Attributes()))
+	}
+	for a, attribute := range table.Attributes() {
+		own := labels(table, a, finer.Classes)
+		for g, group := range coarser.Classes {
+			var parts []hierarchy.Generalization
+			last := int32(none)
+			for _, r := range group { // the records of a finer class are neighbors
+				if classOf[r] != last {
+					last = classOf[r]
+					parts = append(parts, own[last])
+				}
+			}
+			published[g][a] = hierarchy.Union(attribute.Hierarchy, parts)
+		}
+	}
+	return published
+}
