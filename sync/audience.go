@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/nested"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -27,8 +28,15 @@ func audiencesOf(p catalog.Publication, schema privacy.Schema) (all []audience, 
 	for _, of := range p.Policy.Audiences {
 		a := audience{name: of.Audience, role: of.Role}
 		a.publication, _ = p.For(of.Audience)
-		if a.constraints, err = p.ConstraintSetFor(of.Audience, schema); err != nil {
+		set, err := p.ConstraintSetFor(of.Audience, schema)
+		if err != nil {
 			return nil, fmt.Errorf("audience %s: %w", of.Audience, err)
+		}
+		for _, c := range set {
+			// What compares with the whole table holds for unions of classes for which it holds.
+			if one := (privacy.ConstraintSet{c}); !one.Relative() {
+				a.constraints = append(a.constraints, c)
+			}
 		}
 		all = append(all, a)
 	}
@@ -42,40 +50,30 @@ func (a *audience) relation(kind string, generation int64) string {
 	return storeTable(kind+"_"+a.name, generation).SQL()
 }
 
-// unions are groups of classes that satisfy the constraints of an audience.
-type unions interface {
-	classSource
-	// Begin makes them of the classes that there are, and Load takes over those that were stored: by
-	// class the group.
-	Begin(ctx context.Context) error
-	Load(groups map[incremental.ClassID]incremental.ClassID) error
-	ClassOf(id incremental.RecordID) incremental.ClassID
-	// Settle has them follow the classes that they are made of, which have changed so.
-	Settle(ctx context.Context, finer incremental.Changes) (incremental.Changes, error)
-	// Feasible tells why there are none.
-	Feasible() error
-}
-
 // unitedRelease is the packed release of an audience.
 type unitedRelease struct {
 	*packedRelease
-	groups  unions
+	groups  *nested.Groups
 	changes incremental.Changes // at the last settling
 	begun   bool                // there are groups to settle
 }
 
 // addAudiences adds an empty release for each audience.
-func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) {
-	finer := finerClasses(s.parts[0].partition)
+func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) error {
+	finer := nested.Finer(s.parts[0].partition)
 	for i := range s.t.layout.audiences {
 		a := &s.t.layout.audiences[i]
 		first := s.parts[0].part
-		groups := newGroups(finer, s.t.layout.attributes, a.constraints, firstClass, seed)
+		groups, err := nested.NewGroups(finer, s.t.layout.attributes, a.constraints, firstClass, seed)
+		if err != nil {
+			return internal(fmt.Errorf("audience %s of %s: %w", a.name, s.t.layout.name(), err)) // they are not relative
+		}
 		release := newPackedRelease(s.t, newPart(0, first.attributes, a.constraints, a.publication), a.constraints.K(), groups)
 		release.audience = a
 		s.audiences = append(s.audiences, &unitedRelease{packedRelease: release, groups: groups})
 		finer = groups
 	}
+	return nil
 }
 
 // settleAudiences has the groups of all audiences follow the changes of the classes.

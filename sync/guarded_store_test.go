@@ -433,7 +433,7 @@ func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 	for _, status := range []*TableStatus{&one, &other} {
 		status.OldestWaiting, status.OldestStale = status.OldestWaiting.UTC(), status.OldestStale.UTC()
 	}
-	if one != other {
+	if !reflect.DeepEqual(one, other) {
 		t.Errorf("loaded as %+v, and it was %+v", one, other)
 	}
 	for id := range records {

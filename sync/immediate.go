@@ -25,7 +25,7 @@ type immediate struct {
 	audiences []*unitedRelease
 }
 
-func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
+func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) (*immediate, error) {
 	s := &immediate{t: t}
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
@@ -43,9 +43,11 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 	}
 	if t.isPacked() {
 		s.packed = newPackedRelease(t, t.parts[0], t.layout.constraints.K(), s.parts[0].partition)
-		s.addAudiences(nextClass, seed)
+		if err := s.addAudiences(nextClass, seed); err != nil {
+			return nil, err
+		}
 	}
-	return s
+	return s, nil
 }
 
 // maintained is the maintained partition of one part.

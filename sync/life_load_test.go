@@ -2,6 +2,7 @@ package sync
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -230,7 +231,7 @@ func TestLoadIsTheSame(t *testing.T) {
 		slices.SortFunc(all, func(a, b lineage.NewRow) int { return int(a.ID - b.ID) })
 		return all
 	}
-	if status != one.mode.status() || status.Records < 2000 || !slices.Equal(rows(several), rows(one)) {
+	if !reflect.DeepEqual(status, one.mode.status()) || status.Records < 2000 || !slices.Equal(rows(several), rows(one)) {
 		t.Errorf("loaded by several connections %+v, by one %+v, or with other rows", status, one.mode.status())
 	}
 	for id := range incremental.RecordID(status.Records) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
+	"reflect"
 	"testing"
 	"time"
 
@@ -130,7 +130,7 @@ func TestStatusOfTheStore(t *testing.T) {
 		}
 		got := test.g.status(of.visible(test.g, KeepStrong), test.fits)
 		want := TableStatus{State: test.state, Preparing: test.preparing, Generation: 5, Withheld: 6, Reason: "few", Problem: test.g.halted, Fix: test.g.fix}
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, fits %t: %+v", test.g, test.fits, got)
 		}
 	}
@@ -199,7 +199,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("the session goes on: %v", cause)
 	}
 	want := map[catalog.Name]TableStatus{named("same"): {State: Published}, named("looser"): {State: Published, Preparing: true, Superseded: true}}
-	if got := s.Status().Tables; !maps.Equal(got, want) {
+	if got := s.Status().Tables; !reflect.DeepEqual(got, want) {
 		t.Errorf("readers may have %v", got)
 	}
 	for name, may := range map[string]bool{"same": false, "changed": false, "gone": true, "back": false, "never there": false} {

@@ -110,7 +110,7 @@ func (s *packedRelease) view() publishedView {
 
 func (t *releaseState) packedTable() string { return storeTable("packed", t.generation).SQL() }
 
-// packedList are the columns of a packed row: their names, and as expressions over c0, the
+// list are the columns of a packed row: their names, and as expressions over c0, the
 // row's class and section with its generalized columns of their types, and packed, its members.
 func (s *packedRelease) list() (names, expressions string) {
 	part := s.part
@@ -162,7 +162,6 @@ func (s *packedRelease) write(to queue, changes incremental.Changes) {
 		}
 		p.made, p.stay = append(p.made, p.stay...), nil
 	}
-	t := s.t
 	for chunk := range slices.Chunk(p.retired, writeChunk) {
 		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", s.table(), s.part.column), numbers(chunk))
 	}
@@ -229,7 +228,6 @@ func (s *packedRelease) sendPacked(to queue, send []packedRow) {
 	if len(send) == 0 {
 		return
 	}
-	t := s.t
 	names, _ := s.list()
 	into := fmt.Sprintf("%s (%s)", s.table(), names)
 	shown := s.newShown()
@@ -254,7 +252,7 @@ func (s *packedRelease) changePacked(to queue, rows []packedRow) {
 	if len(rows) == 0 {
 		return
 	}
-	t, part := s.t, s.part
+	part := s.part
 	keys := make([]packedKey, len(rows))
 	members, shown := newTexts(len(rows)), s.newShown()
 	columns := make([]*array, len(part.generalized))
@@ -283,17 +281,17 @@ func (s *packedRelease) changePacked(to queue, rows []packedRow) {
 	to.Queue(s.change(), arguments...)
 }
 
-// packedDeletion deletes the rows with the classes $1 and the sections $2.
+// deletion deletes the rows with the classes $1 and the sections $2.
 func (s *packedRelease) deletion() string {
 	return fmt.Sprintf("DELETE FROM %[1]s AS p USING unnest($1::bigint[], $2::bigint[]) AS u(class, section) WHERE p.%[2]s = u.class AND p.%[3]s = u.section AND p.%[2]s = ANY($1)",
 		s.table(), s.part.column, catalog.SectionColumn)
 }
 
-// packedChange gives the rows with the classes $1 and the sections $2 the members $3, and
+// change gives the rows with the classes $1 and the sections $2 the members $3, and
 // what else they show.
 func (s *packedRelease) change() string {
 	part := s.part
-	sets := []string{fmt.Sprintf("%s = u.members::%s[]", catalog.MembersColumn, t.release.copiedTable())}
+	sets := []string{fmt.Sprintf("%s = u.members::%s[]", catalog.MembersColumn, s.t.release.copiedTable())}
 	return fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[], $2::bigint[], $3::text[]%[3]s) AS u(class, section, members%[4]s) WHERE p.%[5]s = u.class AND p.%[6]s = u.section AND p.%[5]s = ANY($1)",
 		s.table(), strings.Join(append(part.sets(), sets...), ", "), textArrays(4, len(part.generalized)),
 		strings.Join(part.generalizedNames(", ", ""), ""), part.column, catalog.SectionColumn)
@@ -386,7 +384,7 @@ func (s *packedRelease) replacePacked(to queue, gone []packedKey, rows []packedR
 	to.Queue(s.replacement(len(columns)), arguments...)
 }
 
-// packedReplacement deletes the rows with the classes $1 and the sections $2 and writes rows:
+// replacement deletes the rows with the classes $1 and the sections $2 and writes rows:
 // which of the deleted members, $3, and of the stored records, $5, lie in which of them, $4
 // and $6, and the rows' numbers, $7, classes, $8, and sections, $9, and as many generalized
 // columns as there are.

@@ -65,12 +65,20 @@ func membersOf(t *testing.T, text string) (members []int64) {
 	return members
 }
 
+// packedOf is the packed release of a table's own readers; nil where rows hold the values.
+func packedOf(of *table) *packedRelease {
+	if s, is := of.mode.(*immediate); is {
+		return s.packed
+	}
+	return nil
+}
+
 // packedRows are the rows of the release that are sent from memory, in their order: those that
 // are changed where they are, then new ones.
 func (s *sent) packedRows(t *testing.T, of *table) (rows []sentRow) {
 	t.Helper()
 	for _, one := range s.statements {
-		if one.sql != of.packedChange() {
+		if one.sql != packedOf(of).change() {
 			continue
 		}
 		classes, sections, members := one.arguments[0].(*array).ids(t), one.arguments[1].(*array).ids(t), one.arguments[2].(*array).elements(t)

@@ -117,7 +117,7 @@ func (s *scaled) copyStore() {
 	s.ask("SELECT max(generation) FROM kproxy_store.generation", &of.release.generation)
 	records, whole = "SELECT * FROM "+of.recordsTable(), "SELECT * FROM "+of.release.packedTable()
 	s.b.ReportMetric((s.copy(records) + s.copy(whole)).Seconds(), "store-copy-s")
-	s.b.ReportMetric((s.copy(of.selectHeld(false).query(sourceRange{})) + s.copy(of.classesQuery())).Seconds(), "start-copy-s")
+	s.b.ReportMetric((s.copy(of.selectHeld(false).query(sourceRange{})) + s.copy(packedOf(of).classesQuery())).Seconds(), "start-copy-s")
 }
 
 func (s *scaled) copy(query string) time.Duration {

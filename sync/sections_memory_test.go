@@ -22,7 +22,7 @@ func (m packedModel) apply(t *testing.T, of *table, s *sent) (written int) {
 	for _, one := range s.statements {
 		switch {
 		case !strings.HasPrefix(one.sql, "DELETE FROM "+of.release.packedTable()):
-		case one.sql == of.packedDeletion():
+		case one.sql == packedOf(of).deletion():
 			classes, sections := one.arguments[0].(*array).ids(t), one.arguments[1].(*array).ids(t)
 			for i := range classes {
 				key := packedKey{incremental.ClassID(classes[i]), int32(sections[i])}
@@ -188,8 +188,8 @@ func TestSectionsTellNothing(t *testing.T) {
 	of, m := crowdedTable(t, 3, make([]int, members)...), packedModel{}
 	settleAndSend(t, of)
 	class := partsOf(of)[0].partition.ClassOf(1)
-	for _, c := range of.mode.(*immediate).sections.classes[class].sections {
-		of := of.mode.(*immediate).sections.list[c]
+	for _, c := range packedOf(of).sections.classes[class].sections {
+		of := packedOf(of).sections.list[c]
 		m[packedKey{class, of.number}] = make([]int64, len(of.members))
 	}
 	sections, with := map[int32]bool{}, map[int64]bool{}
@@ -250,13 +250,13 @@ func TestHiddenChangesOfLargeClasses(t *testing.T) {
 		t.Fatalf("there are %d classes", classes)
 	}
 	s := of.mode.(*immediate)
-	before := s.look(s.parts[0].partition.ClassAt(0))
+	before := s.packed.look(s.parts[0].partition.ClassAt(0))
 	for id := range 4 { // as many to the one as to the other
 		if err := of.recost(id+1, 21-id%2, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if after := s.look(s.parts[0].partition.ClassAt(0)); after != before {
+	if after := s.packed.look(s.parts[0].partition.ClassAt(0)); after != before {
 		t.Fatalf("the class looks as %s, and did as %s", after, before)
 	}
 	if rows := settleAndSend(t, of).packedRows(t, of); len(rows) > 0 {

@@ -40,7 +40,7 @@ func loaded(t *table) string {
 		}
 	}
 	if s, is := t.mode.(*immediate); is {
-		fmt.Fprintf(&all, "\nhidden %t", s.hidden)
+		fmt.Fprintf(&all, "\nhidden %t", s.packed != nil && s.packed.hidden)
 	}
 	return all.String()
 }

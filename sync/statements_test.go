@@ -156,7 +156,7 @@ func storedRow(of *table, change func(*generation)) []any {
 	}
 	return []any{
 		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
-		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret, g.promise,
+		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret, g.promise, g.audiences,
 	}
 }
 
@@ -225,7 +225,7 @@ func TestStatementsOfGenerations(t *testing.T) {
 			found, err := s.store.generations(ctx)
 			return fmt.Sprintf("%+v, the last number is %d", found, s.store.lastGeneration), err
 		}, answers: []answer{stored(t, func(g *generation) {
-			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def", "p"}
+			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def", `{"partners":{"Classes":2}}`, "p"}
 		})}},
 		{name: "record", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
 			of.nextRecord, of.release.position, of.release.showAt, of.release.previous = 9, 100, 200, 5

@@ -25,7 +25,7 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 			return nil, err
 		}
 		of.written()
-		if packed, is := of.mode.(*immediate); is {
+		if packed := packedOf(of); packed != nil {
 			packed.sections.inTurn()
 		}
 		of.beginTransaction(200)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/build"
 	"github.com/kproxy/kproxy/internal/config"
@@ -47,6 +48,10 @@ FILE is CSV, in the form that the policy's section csv describes, or Parquet whe
 ends in .parquet; - is CSV from standard input. --out names the release. Its ending, or
 --format, says whether it is CSV or Parquet; --out - is CSV to standard output. The rows of a
 release are ordered by what they show, so that their order tells nothing of the source's.
+
+With audiences in the policy, each gets a file besides: of people.csv partners get
+people.partners.csv. Their classes are unions of those of the release before, so that who has
+several of the files learns what the first one tells.
 
 With people in the policy, give TABLE=FILE for each table, and a folder as --out. The
 tables are released together, with pseudonyms in place of keys.
@@ -132,7 +137,11 @@ func (a *anonymization) single(c *cobra.Command, policy *config.PolicyFile, argu
 	if err != nil {
 		return err
 	}
-	if err := a.output.checkFree([]string{a.output.path}); err != nil {
+	if len(policy.Table.Audiences) > 0 && a.output.path == tablefile.Stdout {
+		return usageError{errors.New("the policy has audiences, each of which gets a file: give a file as --out")}
+	}
+	paths := audiencePaths(a.output.path, policy.Table.Audiences)
+	if err := a.output.checkFree(paths); err != nil {
 		return err
 	}
 	path := arguments[0]
@@ -148,18 +157,59 @@ func (a *anonymization) single(c *cobra.Command, policy *config.PolicyFile, argu
 		return inapplicable(err)
 	}
 	a.warn(c, warnings)
-	var constraints []string
-	for _, constraint := range made.Constraints {
-		constraints = append(constraints, constraint.String())
+	all, err := a.forAudiences(c, policy, made)
+	if err != nil {
+		return err
 	}
-	return a.write(c, writing{
-		format: format, paths: []string{a.output.path}, rows: []*release.Rows{made.Rows}, figures: []release.Figures{made.Figures},
-		policy: policy.Policy(), constraints: constraints,
-		prove: func(ctx context.Context, paths []string, told func(int)) ([][]verify.Check, error) {
-			checks, err := made.Prove(ctx, format, paths[0], told)
-			return [][]verify.Check{checks}, err
-		},
-	})
+	w := writing{format: format, paths: paths, policy: policy.Policy()}
+	for _, one := range all {
+		w.rows, w.figures = append(w.rows, one.Rows), append(w.figures, one.Figures)
+		w.constraints = append(w.constraints, texts(one.Constraints))
+	}
+	w.prove = func(ctx context.Context, paths []string, told func(int)) (proofs [][]verify.Check, err error) {
+		for i, one := range all {
+			checks, err := one.Prove(ctx, format, paths[i], told)
+			if err != nil {
+				return nil, err
+			}
+			proofs = append(proofs, checks)
+		}
+		return proofs, nil
+	}
+	return a.write(c, w)
+}
+
+// forAudiences makes the releases of a policy's audiences, each of the one before. All stand behind that of the
+// table's own readers.
+func (a *anonymization) forAudiences(c *cobra.Command, policy *config.PolicyFile, made *release.Single) ([]*release.Single, error) {
+	all := []*release.Single{made}
+	for _, audience := range policy.Table.Audiences {
+		a.say("uniting classes for %s", audience.Audience)
+		next, err := all[len(all)-1].ForAudience(c.Context(), audience.Audience, a.options())
+		if err != nil {
+			return nil, inapplicable(err)
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+// audiencePaths are the paths of a table's releases: of an audience the file's name has the audience's before its
+// ending.
+func audiencePaths(path string, audiences []catalog.AudiencePolicy) []string {
+	paths := []string{path}
+	for _, audience := range audiences {
+		ending := filepath.Ext(path)
+		paths = append(paths, strings.TrimSuffix(path, ending)+"."+audience.Audience+ending)
+	}
+	return paths
+}
+
+func texts(set privacy.ConstraintSet) (all []string) {
+	for _, constraint := range set {
+		all = append(all, constraint.String())
+	}
+	return all
 }
 
 // people anonymizes the files of tables about the same persons.
@@ -192,7 +242,7 @@ func (a *anonymization) people(c *cobra.Command, policy *config.PolicyFile, argu
 	}
 	return a.write(c, writing{
 		format: format, paths: outputs, rows: made.Tables, figures: made.Figures,
-		policy: policy.Policy(), constraints: constraints, promise: made.Kind.Explain(), together: catalog.Texts(kind.Names()),
+		policy: policy.Policy(), constraints: slices.Repeat([][]string{constraints}, len(outputs)), promise: made.Kind.Explain(), together: catalog.Texts(kind.Names()),
 		prove: func(ctx context.Context, paths []string, told func(int)) ([][]verify.Check, error) {
 			return made.Prove(ctx, format, paths, told)
 		},
@@ -215,7 +265,7 @@ type writing struct {
 	rows        []*release.Rows
 	figures     []release.Figures
 	policy      catalog.Policy
-	constraints []string
+	constraints [][]string // of each table
 	promise     string
 	together    []string
 	prove       func(ctx context.Context, paths []string, told func(rows int)) ([][]verify.Check, error)
@@ -296,7 +346,7 @@ func (a *anonymization) addManifests(w writing, summary []anonymized, outputs *f
 		}
 		err := outputs.addManifest(tablefile.Manifest{
 			Table: s.Table, File: filepath.Base(s.File), Format: w.format, Bytes: output.Size(), SHA256: s.SHA256,
-			Rows: int64(s.Rows), Columns: w.rows[i].Columns, Policy: policy.Fingerprint, Constraints: w.constraints, Promise: w.promise, Together: w.together,
+			Rows: int64(s.Rows), Columns: w.rows[i].Columns, Policy: policy.Fingerprint, Constraints: w.constraints[i], Promise: w.promise, Together: w.together,
 			Proof: &s.Proof, Version: build.This().Version, At: time.Now().UTC().Truncate(time.Second),
 		}, s.File, a.output.force)
 		if err != nil {

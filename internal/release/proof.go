@@ -210,9 +210,12 @@ func (of *reading) comparing(seen *asRead) func(row []parquetfile.Value, record 
 	for s, of := range of.sensitive {
 		column := slices.IndexFunc(r.Publication.Columns, func(c catalog.PublishedColumn) bool { return c.Source == of.Name && c.Part == catalog.Copy })
 		source, _ := r.Publication.Relation.Column(of.Name)
-		codes := make(map[string]uint32)
-		each = append(each, func(row []parquetfile.Value, _ int32) {
-			v := row[column]
+		codes, raw := make(map[string]uint32), r.copied(of.Name)
+		each = append(each, func(row []parquetfile.Value, record int32) {
+			v := raw(record) // constraints hold of columns that an audience does not see, too
+			if column >= 0 {
+				v = row[column]
+			}
 			if v.Null {
 				seen.codes[s] = append(seen.codes[s], of.Values.Null())
 				return

@@ -25,7 +25,9 @@ type Options struct {
 
 // Figures describe a release for its owner.
 type Figures struct {
-	Table   string `json:"table"`
+	Table string `json:"table"`
+	// Audience is the one that the release is for.
+	Audience string `json:"audience,omitempty"`
 	Records int    `json:"records"`
 	// Dropped counts the incomplete records of the file that csv.drop_incomplete leaves out; they are not
 	// among Records.
@@ -46,11 +48,14 @@ type Figures struct {
 type Single struct {
 	*Rows
 	Figures Figures
+	// Audience is the one that the release is for; empty for the table's own readers.
+	Audience string
 	// Constraints are those of the policy.
 	Constraints privacy.ConstraintSet
 
 	table *dataset.Table
 	parts []anonymizer.Part
+	whole catalog.Publication // of the table's own readers
 }
 
 // InfeasibleError says that no release can meet the constraints.
@@ -103,7 +108,7 @@ func Of(ctx context.Context, file *dataset.File, policy *config.PolicyFile, o Op
 	if err != nil {
 		return nil, nil, err
 	}
-	s = &Single{Rows: newRows(publication, file), Constraints: set, table: table, parts: parts}
+	s = &Single{Rows: newRows(publication, file), Constraints: set, table: table, parts: parts, whole: publication}
 	for i, p := range parts {
 		// Like a table that is served, a file shows of each class what its members cover.
 		parts[i].Release = &anonymizer.Release{Classes: p.Release.Classes, Withheld: p.Release.Withheld}
@@ -119,7 +124,7 @@ func Of(ctx context.Context, file *dataset.File, policy *config.PolicyFile, o Op
 
 func (s *Single) measure() {
 	s.Figures = Figures{
-		Table: s.Publication.Policy.Table.String(), Records: s.file.Len(), Dropped: s.file.Dropped, Rows: s.Len(), Withheld: s.Withheld(),
+		Table: s.Publication.Policy.Table.String(), Audience: s.Audience, Records: s.file.Len(), Dropped: s.file.Dropped, Rows: s.Len(), Withheld: s.Withheld(),
 		Loss: metric.MeanOfParts(s.parts, metric.PublishedLoss), Smallest: math.MaxInt,
 	}
 	for _, p := range s.parts {
