@@ -74,7 +74,12 @@ type targets struct {
 }
 
 func (p *publisher) identify(ctx context.Context) (f targets, err error) {
-	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, ARRAY(SELECT pg_catalog.to_regclass(n)::oid FROM unnest($2::text[]) WITH ORDINALITY AS u(n, place) ORDER BY place)", p.table.recordsTable(), p.table.allReleaseRows()).Scan(&f.records, &f.releases)
+	releases := p.table.allReleaseRows()
+	f.releases = make([]uint32, len(releases))
+	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.table.recordsTable(), releases[0]).Scan(&f.records, &f.releases[0])
+	for i := 1; i < len(releases) && err == nil; i++ {
+		err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid", releases[i]).Scan(&f.releases[i])
+	}
 	if err != nil {
 		return f, fmt.Errorf("preparing the tables: %w", err)
 	}
