@@ -27,6 +27,9 @@ type AudiencePolicy struct {
 	Constraints []privacy.Spec
 	// Hidden are columns that the table publishes and the audience does not see.
 	Hidden []string `json:",omitempty"`
+	// Role is granted what is published: the first of the audience's. What is published does not depend
+	// on it.
+	Role string `json:"-"`
 }
 
 // AudienceName is the pattern of names of audiences. It leaves room for a schema's name behind it, and is divided from that by an underscore.
@@ -109,6 +112,26 @@ func (t TablePolicy) ConstraintsFor(audience string) []privacy.Spec {
 		}
 	}
 	return held
+}
+
+// For is what is published to an audience: of the same attributes and sensitive columns as the
+// publication, in their order. It is false where the audience does not see the table.
+func (p Publication) For(audience string) (Publication, bool) {
+	if audience == p.Policy.Audience {
+		return p, true
+	}
+	policy, shown := p.Policy.For(audience)
+	if !shown {
+		return Publication{}, false
+	}
+	seen := p
+	seen.Policy, seen.Columns = policy, nil
+	for _, c := range p.Columns {
+		if _, named := policy.Column(c.Source); named {
+			seen.Columns = append(seen.Columns, c)
+		}
+	}
+	return seen, true
 }
 
 // allConstraints are those of the table and of all audiences.

@@ -16,6 +16,8 @@ const (
 	// releasePrefix starts the name of the schema with the published relations of
 	// one source schema.
 	releasePrefix = "kproxy_release_"
+	// audiencePrefix starts the name of that of an audience, whose own name follows.
+	audiencePrefix = "kproxy_audience_"
 )
 
 // ReleaseSchema is the schema that holds the published relations of the tables
@@ -27,12 +29,18 @@ func ReleaseSchemaFor(audience, source string) string {
 	if audience == "" {
 		return releasePrefix + source
 	}
-	return "kproxy_" + audience + "_release_" + source
+	return audiencePrefix + audience + "_" + source
 }
 
 // ReleaseSchemaPattern is how the names of such schemas begin; the rest is the source's schema. It is
 // for PostgreSQL, too.
-const ReleaseSchemaPattern = "kproxy_([a-z][a-z0-9]*_)?release_"
+const ReleaseSchemaPattern = "kproxy_(release|audience_[a-z][a-z0-9]*)_"
+
+// AudienceSchemaPattern is that of the schemas that are for audiences what ReleaseSchema of the
+// source's is for the policy's own readers.
+func AudienceSchemaPattern(source string) string {
+	return audiencePrefix + "[a-z][a-z0-9]*_" + regexp.QuoteMeta(source)
+}
 
 var isReleaseSchema = regexp.MustCompile("^" + ReleaseSchemaPattern)
 

@@ -67,11 +67,14 @@ func (p *publisher) finish(ctx context.Context, made targets) error {
 const fillingSettings = `SET LOCAL jit = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_nestloop = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
 	SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '64MB'`
 
-// targets are the tables that are filled, by their OIDs.
-type targets struct{ records, release uint32 }
+// targets are the tables that are filled, by their OIDs: releases as allReleaseRows has them.
+type targets struct {
+	records  uint32
+	releases []uint32
+}
 
 func (p *publisher) identify(ctx context.Context) (f targets, err error) {
-	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.table.recordsTable(), p.table.releaseRows()).Scan(&f.records, &f.release)
+	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, ARRAY(SELECT pg_catalog.to_regclass(n)::oid FROM unnest($2::text[]) WITH ORDINALITY AS u(n, place) ORDER BY place)", p.table.recordsTable(), p.table.allReleaseRows()).Scan(&f.records, &f.releases)
 	if err != nil {
 		return f, fmt.Errorf("preparing the tables: %w", err)
 	}
@@ -245,7 +248,7 @@ func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 			return err
 		}
-		if err := claim(ctx, tx, p.table.releaseRows(), made.release); err != nil {
+		if err := claim(ctx, tx, p.table.releaseRows(), made.releases[0]); err != nil {
 			return err
 		}
 		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.table.parts[0].column, classes*int64(i)/int64(shares), classes*int64(i+1)/int64(shares))
@@ -267,10 +270,12 @@ func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 func (p *publisher) index(ctx context.Context) error {
 	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.table.recordsTable(), recordColumn)
 	work := [][]string{{primary, "ANALYZE " + p.table.recordsTable()}, nil}
-	for _, column := range p.table.mode.indexed() {
-		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.releaseRows(), column))
+	for _, rows := range p.table.allReleaseRows() {
+		for _, column := range p.table.mode.indexed() {
+			work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", rows, column))
+		}
+		work[1] = append(work[1], "ANALYZE "+rows)
 	}
-	work[1] = append(work[1], "ANALYZE "+p.table.releaseRows())
 	shares := min(len(work), len(p.writers))
 	err := p.anew(ctx, shares, func(ctx context.Context, i int, tx pgx.Tx) error {
 		for at := i; at < len(work); at += shares {

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pglogrepl"
@@ -32,6 +33,7 @@ type generation struct {
 	asked      string // by the operator: askRebuild, askResync or nothing
 	noted      string // by kproxy itself, likewise
 	definition string
+	audiences  string // see storedAudiences
 	promise    string // of the release that readers see, as text; empty where it is not known
 }
 
@@ -45,6 +47,9 @@ const (
 // it shows (see layout.visible), and fits whether the generation was made for the configured policy.
 func (g generation) status(visible, fits bool) TableStatus {
 	status := TableStatus{Generation: g.number, Withheld: g.withheld, Reason: g.why, Preparing: g.asked != ""}
+	if g.audiences != "" && json.Unmarshal([]byte(g.audiences), &status.Audiences) != nil {
+		status.Audiences = nil // those who see nothing of it are refused
+	}
 	if g.halted != "" { // whatever is noted waits until the table is looked at afresh
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
 		return status
@@ -60,7 +65,7 @@ func (g generation) status(visible, fits bool) TableStatus {
 func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.conn.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key, coalesce(promise, '')
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key, coalesce(promise, ''), coalesce(audiences, '')
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -70,7 +75,7 @@ func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, e
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret, &g.promise,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret, &g.promise, &g.audiences,
 	}, func() error {
 		found[name] = g
 		s.lastGeneration = max(s.lastGeneration, g.number)
@@ -136,7 +141,18 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err := t.layout.view().put(ctx, tx, t.shownRelease()); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.layout.view().grant(ctx, tx, s.reader); err != nil {
+	var shown []string
+	for i := range t.layout.audiences {
+		a := &t.layout.audiences[i]
+		if err := a.view().put(ctx, tx, a.relation("release", t.release.generation)); err != nil {
+			return fmt.Errorf("creating the published view of %s for %s: %w", t.layout.name(), a.name, err)
+		}
+		shown = append(shown, a.name)
+	}
+	if err := hideFromOthers(ctx, tx, t.layout.name(), shown); err != nil {
+		return err
+	}
+	if err := s.grant(ctx, tx, &t.layout); err != nil {
 		return err
 	}
 	return dropOrphans(ctx, tx, making)
@@ -147,7 +163,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')
-		AND c.relname ~ '^(records|stored|release|cellweight|packed|copied|source|member|class[0-9]*)_[0-9]+$'
+		AND c.relname ~ '^(records|stored|release|cellweight|packed|copied|source|member|class[0-9]*)(_[a-z][a-z0-9]*)?_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)

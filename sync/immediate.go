@@ -20,13 +20,13 @@ type immediate struct {
 	t       *table
 	parts   []*maintained
 	changes []incremental.Changes // of each part, at the last settling
-	hidden  bool                  // the stored release is empty, as all records are withheld
 
-	sections *sections // of a packed release; else unused
+	packed    *packedRelease // nil where rows hold the values
+	audiences []*unitedRelease
 }
 
 func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
-	s := &immediate{t: t, sections: newSections()}
+	s := &immediate{t: t}
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
 		for i, a := range p.attributes {
@@ -40,6 +40,10 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 				Appearance: func(published []hierarchy.Generalization) string { return p.displayedTexts(published) },
 			}),
 		})
+	}
+	if t.isPacked() {
+		s.packed = newPackedRelease(t, t.parts[0], t.layout.constraints.K(), s.parts[0].partition)
+		s.addAudiences(nextClass, seed)
 	}
 	return s
 }
@@ -82,12 +86,16 @@ func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) erro
 func (s *immediate) hash([]byte) keyHash { return keyHash{} }
 
 func (s *immediate) remove(id incremental.RecordID, _ keyHash) error {
-	s.sections.forget(s.parts[0].partition.SlotOf(id))
+	for _, release := range s.packedReleases() {
+		release.sections.forget(release.classes.SlotOf(id))
+	}
 	return s.each(func(p *maintained) error { return p.partition.Delete(id) })
 }
 
 func (s *immediate) truncate() {
-	s.sections.clear()
+	for _, release := range s.packedReleases() {
+		release.sections.clear()
+	}
 	for _, p := range s.parts {
 		p.partition.Truncate()
 	}
@@ -124,13 +132,15 @@ func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 	}
 	for i, p := range s.parts {
 		p.threshold.Changed(len(s.t.pending.rows) + len(s.t.pending.deleted))
+		var changes incremental.Changes
+		var err error
 		if withheld {
-			s.changes[i] = s.changes[i].Then(p.partition.Withhold())
-			continue
-		}
-		changes, err := p.partition.SettleContext(ctx)
-		if err != nil {
+			changes = p.partition.Withhold()
+		} else if changes, err = p.partition.SettleContext(ctx); err != nil {
 			return fmt.Errorf("settling the classes of %s: %w", s.t.layout.name(), err)
+		}
+		if err := s.settleAudiences(ctx, changes); err != nil {
+			return err
 		}
 		s.changes[i] = s.changes[i].Then(changes)
 	}
@@ -172,8 +182,8 @@ func (s *immediate) places() []storeColumn {
 func (s *immediate) marks() []storeColumn { return s.places() }
 
 func (s *immediate) indexed() []string {
-	if s.t.isPacked() {
-		return []string{s.parts[0].part.column + ", " + catalog.SectionColumn}
+	if s.packed != nil {
+		return []string{s.packed.part.column + ", " + catalog.SectionColumn}
 	}
 	return columnNames(s.marks())
 }
@@ -202,12 +212,17 @@ func (s *immediate) moved() []incremental.RecordID {
 
 func (s *immediate) written() {
 	s.changes = nil
+	for _, a := range s.audiences {
+		a.changes = incremental.Changes{}
+	}
 	s.stored()
 }
 
 // stored notes that the store has all classes that there are.
 func (s *immediate) stored() {
-	s.hidden, s.sections.next = s.parts[0].partition.Classes() == 0, s.parts[0].partition.NextClass()
+	for _, release := range s.packedReleases() {
+		release.stored()
+	}
 }
 
 func (s *immediate) due() time.Time { return time.Time{} }
@@ -217,6 +232,9 @@ func (s *immediate) nextClass() incremental.ClassID {
 	next := incremental.ClassID(1)
 	for _, p := range s.parts {
 		next = max(next, p.partition.NextClass())
+	}
+	for _, a := range s.audiences {
+		next = max(next, a.groups.NextClass())
 	}
 	return next
 }
@@ -232,6 +250,7 @@ func (s *immediate) status() TableStatus {
 	if err := s.infeasible(); err != nil {
 		status.Reason = err.Error()
 	}
+	status.Audiences = s.audienceStatus()
 	return status
 }
 

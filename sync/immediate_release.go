@@ -17,8 +17,11 @@ import (
 // is touched.
 func (s *immediate) writeRelease(batch *visibleStatements) {
 	t, changes := s.t, s.changes
-	if t.isPacked() {
-		s.writePacked(batch)
+	if s.packed != nil {
+		s.packed.write(batch, changes[0])
+		for _, a := range s.audiences {
+			a.write(batch, a.changes)
+		}
 		return
 	}
 	for i, p := range s.parts {

@@ -28,6 +28,9 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	s.changes = nil // all is new
+	if err := s.beginAudiences(ctx); err != nil {
+		return err
+	}
 	s.stored()
 	for _, part := range s.parts {
 		part.threshold.Fresh(part.partition.Loss())

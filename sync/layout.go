@@ -25,6 +25,7 @@ type layout struct {
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
 	method      anonymizer.Method
+	audiences   []audience
 }
 
 // layOut fills columns and the indexes into them.

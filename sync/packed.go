@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -49,13 +50,70 @@ func (t *table) isPacked() bool {
 	return !t.layout.isGuarded() && !t.layout.isLinked() && len(t.parts) == 1
 }
 
-func (t *releaseState) packedTable() string { return storeTable("packed", t.generation).SQL() }
 func (t *releaseState) copiedTable() string { return storeTable("copied", t.generation).SQL() }
+
+// classSource is a division of a table's records into classes: the maintained partition.
+type classSource interface {
+	Classes() int
+	ClassAt(place int) incremental.ClassID
+	AppendSlots(list []int32, class incremental.ClassID) []int32
+	Generalize(class incremental.ClassID) []hierarchy.Generalization
+	NextClass() incremental.ClassID
+	SlotOf(id incremental.RecordID) int32
+	InSlot(slot int32) incremental.RecordID
+}
+
+// packedRelease is a packed release of a table. It belongs to the goroutine of its table.
+type packedRelease struct {
+	t        *table
+	part     *part // what it shows of its classes
+	classes  classSource
+	sections *sections
+	audience *audience   // who sees it; nil for the table's own readers
+	k        int         // the fewest members of a class
+	hidden   bool        // the stored release is empty, as all records are withheld
+	unheld   []packedRow // of a release that is made, those whose members are not all held in memory
+}
+
+func newPackedRelease(t *table, part *part, k int, classes classSource) *packedRelease {
+	return &packedRelease{t: t, part: part, classes: classes, sections: newSections(), k: k}
+}
+
+// stored notes that the store has all classes that there are.
+func (s *packedRelease) stored() {
+	s.hidden, s.sections.next = s.classes.Classes() == 0, s.classes.NextClass()
+}
+
+// table is the table with the packed rows.
+func (s *packedRelease) table() string {
+	if s.audience != nil {
+		return s.audience.relation("packed", s.t.release.generation)
+	}
+	return s.t.release.packedTable()
+}
+
+// unpacked is the view that unpacks the rows.
+func (s *packedRelease) unpacked() string {
+	if s.audience != nil {
+		return s.audience.relation("release", s.t.release.generation)
+	}
+	return s.t.release.releaseTable()
+}
+
+// view is what is published of it.
+func (s *packedRelease) view() publishedView {
+	if s.audience != nil {
+		return s.audience.view()
+	}
+	return s.t.layout.view()
+}
+
+func (t *releaseState) packedTable() string { return storeTable("packed", t.generation).SQL() }
 
 // packedList are the columns of a packed row: their names, and as expressions over c0, the
 // row's class and section with its generalized columns of their types, and packed, its members.
-func (t *table) packedList() (names, expressions string) {
-	part := t.parts[0]
+func (s *packedRelease) list() (names, expressions string) {
+	part := s.part
 	quoted, values := []string{part.column, catalog.SectionColumn}, []string{"c0." + part.column, "c0." + catalog.SectionColumn}
 	for i, c := range part.generalized {
 		quoted = append(quoted, catalog.QuoteIdentifier(c.Name))
@@ -72,6 +130,15 @@ func (t *table) releaseRows() string {
 	return t.release.releaseTable()
 }
 
+// allReleaseRows are releaseRows of the table's own readers and of its audiences.
+func (t *table) allReleaseRows() []string {
+	all := []string{t.releaseRows()}
+	for i := range t.layout.audiences {
+		all = append(all, t.layout.audiences[i].relation("packed", t.release.generation))
+	}
+	return all
+}
+
 // packing is a query that packs members in an order, those with the same keys into one
 // row.
 func packing(keys, order, members string) string {
@@ -85,10 +152,10 @@ func packing(keys, order, members string) string {
 // store, some thousands at a time.
 const packedAtOnce = maxGroupRows + maxGroupRows/2
 
-// writePacked writes the rows of what has changed: those whose members are held in memory by
+// write writes the rows of what has changed: those whose members are held in memory by
 // what is sent, the others inside the server.
-func (s *immediate) writePacked(to queue) {
-	p := s.plan()
+func (s *packedRelease) write(to queue, changes incremental.Changes) {
+	p := s.plan(changes)
 	if len(p.stay) > inPlace {
 		for _, row := range p.stay {
 			p.gone = append(p.gone, packedKey{row.class, row.section})
@@ -97,11 +164,11 @@ func (s *immediate) writePacked(to queue) {
 	}
 	t := s.t
 	for chunk := range slices.Chunk(p.retired, writeChunk) {
-		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.packedTable(), s.parts[0].part.column), numbers(chunk))
+		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", s.table(), s.part.column), numbers(chunk))
 	}
 	for chunk := range slices.Chunk(p.gone, writeChunk) {
 		classes, sections := packedKeys(chunk)
-		to.Queue(t.packedDeletion(), classes, sections)
+		to.Queue(s.deletion(), classes, sections)
 	}
 	s.writeInServer(to, p)
 	s.sections.shuffle(len(p.stay), func(i, j int) { p.stay[i], p.stay[j] = p.stay[j], p.stay[i] })
@@ -122,12 +189,12 @@ func packedKeys(keys []packedKey) (classes, sections *array) {
 }
 
 // writeInServer writes rows with members that are not held.
-func (s *immediate) writeInServer(to queue, p *packedPlan) {
+func (s *packedRelease) writeInServer(to queue, p *packedPlan) {
 	rows := p.inServer
 	if s.hidden || s.t.pending.spilled || len(rows)+len(p.replaced) > packedAtOnce {
 		for chunk := range slices.Chunk(p.replaced, writeChunk) {
 			classes, sections := packedKeys(chunk)
-			to.Queue(s.t.packedDeletion(), classes, sections)
+			to.Queue(s.deletion(), classes, sections)
 		}
 		for chunk := range slices.Chunk(rows, writeChunk) {
 			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
@@ -138,15 +205,15 @@ func (s *immediate) writeInServer(to queue, p *packedPlan) {
 		return
 	}
 	s.replacePacked(to, p.replaced, rows, func(id incremental.RecordID) bool {
-		_, moved := s.changes[0].Moved[id]
+		_, moved := p.changes.Moved[id]
 		_, changed := s.t.pending.rows[id]
 		return moved || changed
 	})
 }
 
 // appendMembers appends the members of a row as they are sent by COPY.
-func (s *immediate) appendMembers(to []byte, row packedRow) []byte {
-	partition := s.parts[0].partition
+func (s *packedRelease) appendMembers(to []byte, row packedRow) []byte {
+	partition := s.classes
 	to = append(to, '{')
 	for i, slot := range row.members {
 		if i > 0 {
@@ -158,13 +225,13 @@ func (s *immediate) appendMembers(to []byte, row packedRow) []byte {
 }
 
 // sendPacked sends new rows, whose members are held in memory.
-func (s *immediate) sendPacked(to queue, send []packedRow) {
+func (s *packedRelease) sendPacked(to queue, send []packedRow) {
 	if len(send) == 0 {
 		return
 	}
 	t := s.t
-	names, _ := t.packedList()
-	into := fmt.Sprintf("%s (%s)", t.release.packedTable(), names)
+	names, _ := s.list()
+	into := fmt.Sprintf("%s (%s)", s.table(), names)
 	shown := s.newShown()
 	rows := newCopyRows()
 	for _, row := range send {
@@ -183,11 +250,11 @@ func (s *immediate) sendPacked(to queue, send []packedRow) {
 }
 
 // changePacked changes rows, whose members are held in memory, where they are.
-func (s *immediate) changePacked(to queue, rows []packedRow) {
+func (s *packedRelease) changePacked(to queue, rows []packedRow) {
 	if len(rows) == 0 {
 		return
 	}
-	t, part := s.t, s.parts[0].part
+	t, part := s.t, s.part
 	keys := make([]packedKey, len(rows))
 	members, shown := newTexts(len(rows)), s.newShown()
 	columns := make([]*array, len(part.generalized))
@@ -213,22 +280,22 @@ func (s *immediate) changePacked(to queue, rows []packedRow) {
 	for _, c := range columns {
 		arguments = append(arguments, c)
 	}
-	to.Queue(t.packedChange(), arguments...)
+	to.Queue(s.change(), arguments...)
 }
 
 // packedDeletion deletes the rows with the classes $1 and the sections $2.
-func (t *table) packedDeletion() string {
+func (s *packedRelease) deletion() string {
 	return fmt.Sprintf("DELETE FROM %[1]s AS p USING unnest($1::bigint[], $2::bigint[]) AS u(class, section) WHERE p.%[2]s = u.class AND p.%[3]s = u.section AND p.%[2]s = ANY($1)",
-		t.release.packedTable(), t.parts[0].column, catalog.SectionColumn)
+		s.table(), s.part.column, catalog.SectionColumn)
 }
 
 // packedChange gives the rows with the classes $1 and the sections $2 the members $3, and
 // what else they show.
-func (t *table) packedChange() string {
-	part := t.parts[0]
+func (s *packedRelease) change() string {
+	part := s.part
 	sets := []string{fmt.Sprintf("%s = u.members::%s[]", catalog.MembersColumn, t.release.copiedTable())}
 	return fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[], $2::bigint[], $3::text[]%[3]s) AS u(class, section, members%[4]s) WHERE p.%[5]s = u.class AND p.%[6]s = u.section AND p.%[5]s = ANY($1)",
-		t.release.packedTable(), strings.Join(append(part.sets(), sets...), ", "), textArrays(4, len(part.generalized)),
+		s.table(), strings.Join(append(part.sets(), sets...), ", "), textArrays(4, len(part.generalized)),
 		strings.Join(part.generalizedNames(", ", ""), ""), part.column, catalog.SectionColumn)
 }
 
@@ -242,33 +309,33 @@ func (p *part) sets() []string {
 }
 
 // restyle has all rows of some classes show what the classes do.
-func (s *immediate) restyle(to queue, classes []incremental.ClassID) {
-	part := s.parts[0].part
+func (s *packedRelease) restyle(to queue, classes []incremental.ClassID) {
+	part := s.part
 	if len(classes) == 0 || len(part.generalized) == 0 {
 		return
 	}
 	differs := sqlList(part.generalized, func(i int, c generalizedColumn) string { return fmt.Sprintf("u.g%d::%s", i, c.Type) })
 	shown := sqlList(part.generalized, func(_ int, c generalizedColumn) string { return "p." + catalog.QuoteIdentifier(c.Name) })
 	sql := fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[]%[3]s) AS u(class%[4]s) WHERE p.%[5]s = u.class AND p.%[5]s = ANY($1) AND ROW(%[6]s)::record OPERATOR(pg_catalog.*<>) ROW(%[7]s)::record",
-		s.t.release.packedTable(), strings.Join(part.sets(), ", "), textArrays(2, len(part.generalized)),
+		s.table(), strings.Join(part.sets(), ", "), textArrays(2, len(part.generalized)),
 		strings.Join(part.generalizedNames(", ", ""), ""), part.column, shown, differs)
 	for chunk := range slices.Chunk(classes, writeChunk) {
 		of := make([]int64, len(chunk))
 		for i, class := range chunk {
 			of[i] = int64(class)
 		}
-		to.Queue(sql, append([]any{numbers(of)}, part.shown(of, s.parts[0].partition.Generalize)...)...)
+		to.Queue(sql, append([]any{numbers(of)}, part.shown(of, s.classes.Generalize)...)...)
 	}
 }
 
 // shownTexts are the generalized columns of classes, of each once.
 type shownTexts struct {
-	s     *immediate
+	s     *packedRelease
 	texts []value
 	large map[incremental.ClassID][]value // of divided classes
 }
 
-func (s *immediate) newShown() *shownTexts {
+func (s *packedRelease) newShown() *shownTexts {
 	return &shownTexts{s: s, large: map[incremental.ClassID][]value{}}
 }
 
@@ -277,8 +344,8 @@ func (t *shownTexts) of(class incremental.ClassID) []value {
 	if texts, known := t.large[class]; known {
 		return texts
 	}
-	p := t.s.parts[0]
-	t.texts = p.part.published(p.partition.Generalize(class), t.texts[:0])
+	s := t.s
+	t.texts = s.part.published(s.classes.Generalize(class), t.texts[:0])
 	if t.s.sections.classes[class] != nil {
 		t.large[class] = slices.Clone(t.texts)
 	}
@@ -299,14 +366,13 @@ func (p placement) add(record, pack int64) {
 
 // replacePacked deletes some rows and writes others inside the server, in random order. Records
 // that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to queue, gone []packedKey, rows []packedRow, fresh func(incremental.RecordID) bool) {
-	t, p := s.t, s.parts[0]
+func (s *packedRelease) replacePacked(to queue, gone []packedKey, rows []packedRow, fresh func(incremental.RecordID) bool) {
 	kept, read := newPlacement(packedMembers*len(rows)), newPlacement(0)
 	packs, classOf, sectionOf := make([]int64, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))
 	for i, row := range rows {
 		packs[i], classOf[i], sectionOf[i] = int64(i), int64(row.class), int64(row.section)
 		for _, slot := range row.members {
-			id := p.partition.InSlot(slot)
+			id := s.classes.InSlot(slot)
 			if fresh(id) {
 				read.add(int64(id), packs[i])
 			} else {
@@ -314,19 +380,19 @@ func (s *immediate) replacePacked(to queue, gone []packedKey, rows []packedRow, 
 			}
 		}
 	}
-	columns := p.part.shown(classOf, p.partition.Generalize)
+	columns := s.part.shown(classOf, s.classes.Generalize)
 	goneClasses, goneSections := packedKeys(gone)
 	arguments := append([]any{goneClasses, goneSections, kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf), numbers(sectionOf)}, columns...)
-	to.Queue(t.packedReplacement(len(columns)), arguments...)
+	to.Queue(s.replacement(len(columns)), arguments...)
 }
 
 // packedReplacement deletes the rows with the classes $1 and the sections $2 and writes rows:
 // which of the deleted members, $3, and of the stored records, $5, lie in which of them, $4
 // and $6, and the rows' numbers, $7, classes, $8, and sections, $9, and as many generalized
 // columns as there are.
-func (t *table) packedReplacement(columns int) string {
-	class := t.parts[0].column
-	names, expressions := t.packedList()
+func (s *packedRelease) replacement(columns int) string {
+	t, class := s.t, s.part.column
+	names, expressions := s.list()
 	members := fmt.Sprintf(`SELECT k.pack, k.record, (m.*)::%[1]s AS member
 			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($3::bigint[], $4::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
 			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
@@ -336,6 +402,6 @@ func (t *table) packedReplacement(columns int) string {
 		packed AS MATERIALIZED (%[3]s)
 		INSERT INTO %[4]s (%[5]s) SELECT %[6]s
 		FROM packed JOIN unnest($7::bigint[], $8::bigint[], $9::bigint[]%[7]s) AS c0(pack, %[8]s, %[9]s%[10]s) USING (pack) ORDER BY random()`,
-		t.packedDeletion(), catalog.MembersColumn, packing("pack", " ORDER BY random()", members), t.release.packedTable(), names, expressions,
-		textArrays(10, columns), class, catalog.SectionColumn, strings.Join(t.parts[0].generalizedNames(", ", ""), ""))
+		s.deletion(), catalog.MembersColumn, packing("pack", " ORDER BY random()", members), s.table(), names, expressions,
+		textArrays(10, columns), class, catalog.SectionColumn, strings.Join(s.part.generalizedNames(", ", ""), ""))
 }

@@ -26,7 +26,11 @@ func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress fu
 	if err := from.read(ctx, l.readRecords, l.readClasses); err != nil {
 		return err
 	}
-	if err := l.end(); err != nil {
+	if err := s.t.endLoading(l.keys, l.loading.End); err != nil {
+		return err
+	}
+	l.sections.put(s.packed)
+	if err := s.loadAudiences(ctx, from); err != nil {
 		return err
 	}
 	s.stored()
@@ -40,7 +44,7 @@ type packedLoading struct {
 	loading  *incremental.Loading
 	keys     *keyGathering
 	progress func(done int)
-	divided  []loadedSection
+	sections loadedSections
 }
 
 // loadedSection is a section with the numbers of its records.
@@ -49,23 +53,32 @@ type loadedSection struct {
 	ids []incremental.RecordID
 }
 
-// end has records, keys and classes found, and then sections.
-func (l *packedLoading) end() error {
-	if err := l.s.t.endLoading(l.keys, l.loading.End); err != nil {
-		return err
+// loadedSections are those of a packed release.
+type loadedSections []loadedSection
+
+// note keeps what is to be known of a row besides its class.
+func (l *loadedSections) note(release *packedRelease, row packedKey, ids []incremental.RecordID) {
+	if row.section != onlySection {
+		*l = append(*l, loadedSection{row, slices.Clone(ids)})
 	}
+	if len(ids) == 1 { // there may be other rows of the section; see packing
+		release.sections.single[row.class] = struct{}{}
+	}
+}
+
+// put has the release know its sections, when the records are there.
+func (l loadedSections) put(release *packedRelease) {
 	made := map[packedKey]int32{}
-	for _, one := range l.divided {
+	for _, one := range l {
 		index, known := made[one.packedKey]
 		if !known {
-			index = l.s.sections.add(one.class, one.section)
+			index = release.sections.add(one.class, one.section)
 			made[one.packedKey] = index
 		}
 		for _, id := range one.ids {
-			l.s.sections.put(l.s.parts[0].partition.SlotOf(id), index)
+			release.sections.put(release.classes.SlotOf(id), index)
 		}
 	}
-	return nil
 }
 
 // readRecords takes the records, with what is published of them as it is: one goroutine hands
@@ -136,9 +149,19 @@ func (l *packedLoading) copyTaker(selected selection) func(*rowBatch) error {
 
 // readClasses takes the classes.
 func (l *packedLoading) readClasses(ctx context.Context) error {
-	t := l.s.t
+	return readPacked(ctx, l.from.first, l.s.packed.classesQuery(), func(row packedKey, ids []incremental.RecordID) error {
+		if err := l.loading.Assign(row.class, ids); err != nil {
+			return internal(err)
+		}
+		l.sections.note(l.s.packed, row, ids)
+		return nil
+	})
+}
+
+// readPacked reads packed rows with the numbers of their records, ascending, until the next row.
+func readPacked(ctx context.Context, conn *pgconn.PgConn, query string, take func(row packedKey, ids []incremental.RecordID) error) error {
 	var ids []incremental.RecordID
-	return copyOut(ctx, l.from.first, 3, func(values []value) error {
+	return copyOut(ctx, conn, 3, func(values []value) error {
 		class, err := storedID(values[0])
 		if err != nil {
 			return err
@@ -151,27 +174,13 @@ func (l *packedLoading) readClasses(ctx context.Context) error {
 			return err
 		}
 		slices.Sort(ids)
-		if err := l.loading.Assign(incremental.ClassID(class), ids); err != nil {
-			return internal(err)
-		}
-		l.note(packedKey{incremental.ClassID(class), int32(section)}, ids)
-		return nil
-	}, t.classesQuery())
-}
-
-// note keeps what is to be known of a row besides its class.
-func (l *packedLoading) note(row packedKey, ids []incremental.RecordID) {
-	if row.section != onlySection {
-		l.divided = append(l.divided, loadedSection{row, slices.Clone(ids)})
-	}
-	if len(ids) == 1 { // there may be other rows of the section; see packing
-		l.s.sections.single[row.class] = struct{}{}
-	}
+		return take(packedKey{incremental.ClassID(class), int32(section)}, ids)
+	}, query)
 }
 
 // classesQuery selects packed rows' classes and sections with the numbers of their records.
-func (t *table) classesQuery() string {
-	return fmt.Sprintf("SELECT p.%s, p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.SectionColumn, catalog.MembersColumn, recordColumn, t.release.packedTable())
+func (s *packedRelease) classesQuery() string {
+	return fmt.Sprintf("SELECT p.%s, p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", s.part.column, catalog.SectionColumn, catalog.MembersColumn, recordColumn, s.table())
 }
 
 // appendStoredIDs reads an array of numbers, "{1,2,3}".

@@ -23,7 +23,8 @@ type packedRow struct {
 
 // packedPlan is what a packed release has to be told of a group of changes.
 type packedPlan struct {
-	s       *immediate
+	s       *packedRelease
+	changes incremental.Changes
 	planned map[incremental.ClassID]struct{}
 	retired []incremental.ClassID // classes all of whose rows go
 	gone    []packedKey           // rows that go
@@ -43,9 +44,8 @@ const (
 )
 
 // plan decides which rows are written.
-func (s *immediate) plan() *packedPlan {
-	p := &packedPlan{s: s, planned: map[incremental.ClassID]struct{}{}}
-	changes := s.changes[0]
+func (s *packedRelease) plan(changes incremental.Changes) *packedPlan {
+	p := &packedPlan{s: s, changes: changes, planned: map[incremental.ClassID]struct{}{}}
 	for _, class := range changes.Retired {
 		p.retired = append(p.retired, class)
 		s.sections.release(class)
@@ -74,7 +74,7 @@ func (p *packedPlan) anew(classes []incremental.ClassID) {
 }
 
 // divide has the members of a class lie in new rows.
-func (s *immediate) divide(class incremental.ClassID) []packedRow {
+func (s *packedRelease) divide(class incremental.ClassID) []packedRow {
 	rows := s.sections.divide(class, s.membersOf(class))
 	if c := s.sections.classes[class]; c != nil {
 		c.look = s.look(class)
@@ -82,32 +82,31 @@ func (s *immediate) divide(class incremental.ClassID) []packedRow {
 	return rows
 }
 
-func (s *immediate) membersOf(class incremental.ClassID) []int32 {
-	return s.parts[0].partition.AppendSlots(nil, class)
+func (s *packedRelease) membersOf(class incremental.ClassID) []int32 {
+	return s.classes.AppendSlots(nil, class)
 }
 
 // look is what the rows of a class show.
-func (s *immediate) look(class incremental.ClassID) string {
-	return s.parts[0].part.displayedTexts(s.parts[0].partition.Generalize(class))
+func (s *packedRelease) look(class incremental.ClassID) string {
+	return s.part.displayedTexts(s.classes.Generalize(class))
 }
 
 // holds tells whether the members of some rows are all held in memory.
-func (s *immediate) holds(rows []packedRow) bool {
+func (s *packedRelease) holds(rows []packedRow) bool {
 	return !slices.ContainsFunc(rows, func(r packedRow) bool { return !s.t.copies.have(r.members) })
 }
 
 // follow has sections know who has left them, and whose values have changed.
-func (s *immediate) follow(changes incremental.Changes) {
-	partition := s.parts[0].partition
+func (s *packedRelease) follow(changes incremental.Changes) {
 	for id, class := range changes.Moved {
-		slot := partition.SlotOf(id)
+		slot := s.classes.SlotOf(id)
 		if of := s.sections.sectionOf(slot); of != nil && of.class != class {
 			s.sections.forget(slot)
 		}
 	}
 	for id, row := range s.t.pending.rows {
 		if row.shown {
-			s.sections.touch(partition.SlotOf(id))
+			s.sections.touch(s.classes.SlotOf(id))
 		}
 	}
 }
@@ -148,7 +147,7 @@ func (p *packedPlan) addWhole(class incremental.ClassID) {
 // what the class shows now.
 func (p *packedPlan) addTouched(class incremental.ClassID, c *dividedClass) {
 	sections := p.s.sections
-	if touched := sections.touchedOf(c, p.s.t.layout.constraints.K()); len(touched) > 0 {
+	if touched := sections.touchedOf(c, p.s.k); len(touched) > 0 {
 		var before []packedKey
 		for _, index := range touched {
 			before = append(before, packedKey{class, sections.list[index].number})
@@ -187,9 +186,9 @@ func (p *packedPlan) written() int { return len(p.stay) + len(p.made) + len(p.in
 // cover has rows of other classes, drawn at random, written with those that changed, as many
 // as these.
 func (p *packedPlan) cover() {
-	partition, sections := p.s.parts[0].partition, p.s.sections
+	classes, sections := p.s.classes, p.s.sections
 	changed := p.written()
-	if changed == 0 || partition.Classes() == 0 {
+	if changed == 0 || classes.Classes() == 0 {
 		return
 	}
 	covers := min(coverMost, max(coverLeast, changed))
@@ -197,7 +196,7 @@ func (p *packedPlan) cover() {
 		if p.written() >= changed+covers {
 			return
 		}
-		class := partition.ClassAt(sections.draw(partition.Classes()))
+		class := classes.ClassAt(sections.draw(classes.Classes()))
 		if _, planned := p.planned[class]; planned {
 			continue
 		}

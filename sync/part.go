@@ -45,13 +45,18 @@ func (t *layout) allAttributes() []int {
 }
 
 func (t *table) addPart(number int, attributes []int, constraints privacy.ConstraintSet) {
+	t.parts = append(t.parts, newPart(number, attributes, constraints, t.layout.publication))
+}
+
+// newPart makes the part of what a publication shows.
+func newPart(number int, attributes []int, constraints privacy.ConstraintSet, shown catalog.Publication) *part {
 	p := &part{attributes: attributes, constraints: constraints, column: catalog.ClassColumn(number)}
-	for _, column := range t.layout.publication.Columns {
+	for _, column := range shown.Columns {
 		if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
-			p.generalized = append(p.generalized, generalizedColumn{column, attribute, t.layout.publication.Attributes[column.Attribute].Spec})
+			p.generalized = append(p.generalized, generalizedColumn{column, attribute, shown.Attributes[column.Attribute].Spec})
 		}
 	}
-	t.parts = append(t.parts, p)
+	return p
 }
 
 // generalizedColumn is a published column that shows a class instead of a record, of the

@@ -21,6 +21,14 @@ type promise struct {
 	// Constraints are the table's, and People those that are counted in persons of linked tables.
 	Constraints []keptSpec `json:",omitempty"`
 	People      []keptSpec `json:",omitempty"`
+	// Audiences are what audiences see, which is made of the same classes.
+	Audiences []audiencePromise `json:",omitempty"`
+}
+
+// audiencePromise is what a release promises of what an audience sees.
+type audiencePromise struct {
+	Name, Form  string
+	Constraints []keptSpec
 }
 
 // keptSpec is a constraint as the store keeps it: in few bytes, as they are logged with each change of
@@ -82,7 +90,11 @@ func promiseOf(p catalog.Publication) (promise, error) {
 	slices.SortFunc(columns, func(a, b catalog.ColumnPolicy) int { return strings.Compare(a.Name, b.Name) })
 	attributes := slices.Clone(p.Attributes)
 	slices.SortFunc(attributes, func(a, b catalog.Attribute) int { return strings.Compare(a.Column, b.Column) })
-	of := promise{Form: form, Constraints: keptSpecs(p.Policy.Constraints)}
+	audiences, err := audiencePromises(p)
+	if err != nil {
+		return promise{}, err
+	}
+	of := promise{Form: form, Audiences: audiences, Constraints: keptSpecs(p.Policy.Constraints)}
 	var membership *catalog.Membership
 	if p.Membership != nil {
 		linked := *p.Membership
@@ -97,6 +109,18 @@ func promiseOf(p catalog.Publication) (promise, error) {
 		Membership *catalog.Membership
 	}{boundColumns(p, func(string) bool { return true }), p.Policy.Subject, columns, attributes, membership})
 	return of, err
+}
+
+func audiencePromises(p catalog.Publication) (all []audiencePromise, err error) {
+	for _, of := range p.Policy.Audiences {
+		seen, _ := p.For(of.Audience)
+		form, err := identify(seen.Columns)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, audiencePromise{of.Audience, form, keptSpecs(p.Policy.ConstraintsFor(of.Audience))})
+	}
+	return all, nil
 }
 
 // identify is a digest of what a value has.
@@ -124,7 +148,17 @@ func (p promise) text() (string, error) {
 // covers reports whether a release with the promise keeps a wanted one as well.
 func (p promise) covers(wanted promise) bool {
 	return p.Form == wanted.Form && p.Meaning == wanted.Meaning &&
-		imply(p.Constraints, wanted.Constraints) && imply(p.People, wanted.People)
+		imply(p.Constraints, wanted.Constraints) && imply(p.People, wanted.People) && p.audiencesStand(wanted, true)
+}
+
+// audiencesStand reports whether every audience may go on reading what it has: it is still one, sees the
+// same columns and, if strong, what it has promises as much.
+func (p promise) audiencesStand(wanted promise, strong bool) bool {
+	return !slices.ContainsFunc(p.Audiences, func(kept audiencePromise) bool {
+		return !slices.ContainsFunc(wanted.Audiences, func(w audiencePromise) bool {
+			return w.Name == kept.Name && w.Form == kept.Form && (!strong || imply(kept.Constraints, w.Constraints))
+		})
+	})
 }
 
 // mayStand reports the same of the releases of two publications.
@@ -177,7 +211,7 @@ func (p promise) mayStand(wanted promise, by Superseded) bool {
 	case KeepNone:
 		return false
 	case KeepAny:
-		return p.Form == wanted.Form
+		return p.Form == wanted.Form && p.audiencesStand(wanted, false)
 	default:
 		return p.covers(wanted)
 	}

@@ -29,7 +29,6 @@ type publisher struct {
 	total     int // records; at first as the server estimates
 	at        time.Time
 	durations stopwatch
-	unheld    []packedRow // of classes of a packed release whose members are not all held in memory
 
 	progressing gosync.Mutex // progress is told by one goroutine at a time
 }

@@ -65,7 +65,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 
 // dropAll drops whatever the publication has made.
 func (p *publisher) dropAll() string {
-	tables := []string{p.table.recordsTable(), p.table.releaseRows()}
+	tables := append([]string{p.table.recordsTable()}, p.table.allReleaseRows()...)
 	if p.table.isPacked() {
 		tables = append(tables, p.table.release.copiedTable())
 	}

@@ -116,9 +116,18 @@ type TableStatus struct {
 	Records  int // records in the private store
 	Classes  int // equivalence classes published, of all parts
 	Withheld int // records while nothing of the table is published, else 0
+	// Audiences tell what is published for audiences, by their names.
+	Audiences map[string]AudienceStatus
 	// Reason says why nothing of the table can be published, for the operator: it has
 	// figures of the table. Empty where something is, and where an immediate table has no
 	// records. Of a guarded table that has published nothing it is there whether or not
 	// there are records, as readers must not learn of the first one that waits.
 	Reason string
+}
+
+// AudienceStatus describes what an audience sees of a table.
+type AudienceStatus struct {
+	Classes int // unions of the table's classes
+	// Reason says why nothing is published for the audience, as TableStatus.Reason does.
+	Reason string `json:",omitempty"`
 }

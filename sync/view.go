@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ type publishedView struct{ publication *catalog.Publication }
 func (t *layout) view() publishedView { return publishedView{&t.publication} }
 
 // sql is the quoted name of the view.
-func (v publishedView) sql() string { return catalog.Published(v.publication.Policy.Table).SQL() }
+func (v publishedView) sql() string { return v.publication.Policy.Published().SQL() }
 
 // shows are the published columns as expressions over a release.
 func (v publishedView) shows() string {
@@ -95,7 +96,7 @@ func (v publishedView) put(ctx context.Context, tx pgx.Tx, release string) error
 	if !hasState(err, invalidTableDefinition) {
 		return err
 	}
-	if err := hide(ctx, tx, v.publication.Policy.Table); err != nil {
+	if _, err := tx.Exec(ctx, "DROP VIEW "+v.sql()+" CASCADE"); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, "CREATE "+view)
@@ -132,7 +133,42 @@ func (v publishedView) comment(ctx context.Context, on executor) error {
 	return nil
 }
 
-// hide drops the published view of a table, and the views over it. The processes that serve
+// grant grants what is published of a table to those who read it.
+func (s *store) grant(ctx context.Context, on executor, t *layout) error {
+	if err := t.view().grant(ctx, on, s.reader); err != nil {
+		return err
+	}
+	for i := range t.audiences {
+		a := &t.audiences[i]
+		if err := revokeFrom(ctx, on, t.name(), regexp.QuoteMeta(a.publication.Policy.Published().Schema), a.role); err != nil {
+			return err
+		}
+		if a.role == "" {
+			continue
+		}
+		if err := a.view().grant(ctx, on, a.role); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revokeFrom revokes what is published of a table, in schemas with names of a pattern, from all but one.
+func revokeFrom(ctx context.Context, on executor, name catalog.Name, schema, except string) error {
+	_, err := on.Exec(ctx, fmt.Sprintf(`DO $kproxy$ DECLARE one text; BEGIN
+	FOR one IN SELECT pg_catalog.format('REVOKE ALL ON %%I.%%I FROM %%s', n.nspname, c.relname, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END)
+		FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+		WHERE c.relkind = 'v' AND c.relname = %s AND n.nspname ~ %s AND a.grantee <> c.relowner AND r.rolname IS DISTINCT FROM %s
+	LOOP EXECUTE one; END LOOP; END $kproxy$`,
+		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+schema+"$"), catalog.QuoteLiteral(except)))
+	if err != nil {
+		return fmt.Errorf("revoking what is published of %s for audiences: %w", name, err)
+	}
+	return nil
+}
+
+// hide drops the published views of a table, and the views over them. The processes that serve
 // kproxy's own views make these again.
 func hide(ctx context.Context, on executor, name catalog.Name) error {
 	if err := moveMark(ctx, on, name); err != nil {
@@ -141,11 +177,28 @@ func hide(ctx context.Context, on executor, name catalog.Name) error {
 	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
 		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
+	return hideFromOthers(ctx, on, name, nil)
+}
+
+// hideFromOthers drops the published views of a table for all audiences but some.
+func hideFromOthers(ctx context.Context, on executor, name catalog.Name, shown []string) error {
+	schemas := make([]string, len(shown))
+	for i, audience := range shown {
+		schemas[i] = catalog.QuoteLiteral(catalog.ReleaseSchemaFor(audience, name.Schema))
+	}
+	_, err := on.Exec(ctx, fmt.Sprintf(`DO $kproxy$ DECLARE one text; BEGIN
+	FOR one IN SELECT pg_catalog.format('DROP VIEW %%I.%%I CASCADE', n.nspname, c.relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind = 'v' AND c.relname = %s AND n.nspname ~ %s AND n.nspname <> ALL (ARRAY[%s]::text[])
+	LOOP EXECUTE one; END LOOP; END $kproxy$`,
+		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+catalog.AudienceSchemaPattern(name.Schema)+"$"), strings.Join(schemas, ", ")))
+	if err != nil {
+		return fmt.Errorf("dropping what is published of %s for audiences: %w", name, err)
+	}
 	return nil
 }
 
-// revoke revokes the published view of a table from the reader until it is granted again, so
-// that the role cannot read what kproxy refuses.
+// revoke revokes the published views of a table from those who read them until they are granted again,
+// so that no role can read what kproxy refuses.
 func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) error {
 	if err := moveMark(ctx, on, name); err != nil {
 		return err
@@ -158,5 +211,5 @@ func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) erro
 	if err != nil {
 		return fmt.Errorf("revoking the published view of %s: %w", name, err)
 	}
-	return nil
+	return revokeFrom(ctx, on, name, catalog.AudienceSchemaPattern(name.Schema), "")
 }

@@ -87,11 +87,12 @@ func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []a
 func (t *table) statusUpdate(at pglogrepl.LSN) (sql string, arguments []any) {
 	s := t.mode.status()
 	sql = `UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5,
-		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13, untold = $14, lsn = coalesce($15::text::pg_lsn, lsn)
+		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13, untold = $14, lsn = coalesce($15::text::pg_lsn, lsn), audiences = $16
 		WHERE table_schema = $1 AND table_name = $2`
 	return sql, []any{
 		t.layout.name().Schema, t.layout.name().Relation, int64(t.mode.nextClass()), int64(t.nextRecord), s.Withheld,
 		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned, s.Untold, storedLSN(at),
+		storedAudiences(s.Audiences),
 	}
 }
 

@@ -136,22 +136,26 @@ func (p *prefixes) coverage() func(least, greatest float64) float64 {
 	}
 	slices.Sort(positions)
 	keep := p.keep
-	return func(least, greatest float64) float64 {
-		if !(least < greatest) {
-			return 0
-		}
-		bytes, rest := 0, 8*axisBytes
-		for uint64(least)>>(rest-8) == uint64(greatest)>>(rest-8) {
-			bytes, rest = bytes+1, rest-8
-		}
-		if len(keep) > 0 {
-			rest = 8 * (axisBytes - allowed(keep, bytes))
-		}
-		from := uint64(least) >> rest << rest
-		first, _ := slices.BinarySearch(positions, float64(from))
-		beyond, _ := slices.BinarySearch(positions, float64(from+1<<rest))
-		return float64(beyond-first) / float64(len(positions))
+	return func(least, greatest float64) float64 { return sharedBeginning(positions, keep, least, greatest) }
+}
+
+// sharedBeginning is the part of some ascending positions that have what two of them have in
+// common, as far as it may be published.
+func sharedBeginning(positions []float64, keep []int, least, greatest float64) float64 {
+	if !(least < greatest) {
+		return 0
 	}
+	bytes, rest := 0, 8*axisBytes
+	for uint64(least)>>(rest-8) == uint64(greatest)>>(rest-8) {
+		bytes, rest = bytes+1, rest-8
+	}
+	if len(keep) > 0 {
+		rest = 8 * (axisBytes - allowed(keep, bytes))
+	}
+	from := uint64(least) >> rest << rest
+	first, _ := slices.BinarySearch(positions, float64(from))
+	beyond, _ := slices.BinarySearch(positions, float64(from+1<<rest))
+	return float64(beyond-first) / float64(len(positions))
 }
 
 // allowed is the greatest of the descending numbers up to n, 0 for none.

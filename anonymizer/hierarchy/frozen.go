@@ -24,6 +24,7 @@ func (t *taxonomy) frozen() *taxonomy {
 	return &taxonomy{
 		labels: t.labels[:size:size], parents: t.parents[:size:size],
 		depths: t.depths[:size:size], positions: t.positions[:size:size], leaves: t.leaves,
+		configured: t.configured, configuredLeaves: t.configuredLeaves,
 	}
 }
 

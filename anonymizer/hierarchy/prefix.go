@@ -49,6 +49,10 @@ func (p *prefixes) Position(c Cell) float64 {
 	if !ok {
 		return math.NaN()
 	}
+	return axisPosition(text)
+}
+
+func axisPosition(text string) float64 {
 	var position uint64
 	for i := range axisBytes {
 		position <<= 8

@@ -20,6 +20,9 @@ type taxonomy struct {
 	depths    []int32 // 1 for nodes directly below the root
 	positions []float64
 	leaves    int // leaves so far; the next one's position
+	// configured is how many nodes the specification has, and configuredLeaves how many of them
+	// are leaves; these have the codes from 0 on.
+	configured, configuredLeaves int
 }
 
 // root is the code of the node above all; it has no entry in the dictionary.
@@ -29,6 +32,7 @@ func newTaxonomy(nodes []Node) *taxonomy {
 	t := &taxonomy{codes: map[string]int32{}}
 	t.addLeaves(nodes)
 	t.addInner(nodes, root, 1)
+	t.configured, t.configuredLeaves = len(t.labels), t.leaves
 	return t
 }
 

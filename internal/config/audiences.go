@@ -152,6 +152,15 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 			}
 		}
 	}
+	for _, t := range c.Policy.Tables {
+		for i, seen := range t.Audiences {
+			for _, a := range c.Policy.Audiences {
+				if a.Name == seen.Audience && len(a.Roles) > 0 {
+					t.Audiences[i].Role = a.Roles[0]
+				}
+			}
+		}
+	}
 }
 
 // checkPeopleApart refuses to show an audience tables that are released together.

@@ -64,18 +64,22 @@ func ends(positions []float64) (low, high float64) {
 
 func newScale(h hierarchy.Hierarchy, r ranking.Ranking, low, high float64) Scale {
 	kind := h.Kind()
-	s := Scale{
-		Ranged: (kind == hierarchy.Numeric || kind == hierarchy.Date || kind == hierarchy.Ordered) && hierarchy.Grain(h) == nil,
-		Size:   int32(len(r.Values)), off: int32(len(r.Values)), positions: r.Values,
+	ranged := (kind == hierarchy.Numeric || kind == hierarchy.Date || kind == hierarchy.Ordered) && hierarchy.Grain(h) == nil
+	var share func(least, greatest float64) float64
+	if len(r.Values) > 0 {
+		share = hierarchy.Coverage(h, low, high)
 	}
-	if r.OffScale {
+	return New(ranged, r.Values, r.OffScale, share)
+}
+
+// New is a scale of ascending positions, beyond which values can be hidden. Share is what a class
+// loses by its least and greatest position.
+func New(ranged bool, positions []float64, hidden bool, share func(least, greatest float64) float64) Scale {
+	s := Scale{Ranged: ranged, Size: int32(len(positions)), off: int32(len(positions)), positions: positions, share: share}
+	if hidden {
 		s.Size++
 	}
-	if len(r.Values) == 0 {
-		return s
-	}
-	s.share = hierarchy.Coverage(h, low, high)
-	if s.Size > tabulated {
+	if len(positions) == 0 || s.Size > tabulated {
 		return s
 	}
 	shares := make([]float32, s.Size*s.Size)

@@ -74,6 +74,7 @@ ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
   ADD COLUMN IF NOT EXISTS promise       text,
+  ADD COLUMN IF NOT EXISTS audiences     text, -- what is published for audiences, as JSON
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below

@@ -1,0 +1,174 @@
+package sync
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Audiences see releases of a table that are coarser than its own: each is a packed release of
+// groups of classes (anonymizer/nested), of its own rows and with a published view of its own, which
+// its role alone may read. Groups follow the classes at each settling, so that all releases of a table
+// change in one transaction; their members are held once, for all.
+
+// audience is one to whom a table is released, in the order from the finest to the coarsest.
+type audience struct {
+	name, role  string
+	publication catalog.Publication
+	constraints privacy.ConstraintSet // all that hold, those of the table among them
+}
+
+// audiencesOf are the audiences that see a table.
+func audiencesOf(p catalog.Publication, schema privacy.Schema) (all []audience, err error) {
+	for _, of := range p.Policy.Audiences {
+		a := audience{name: of.Audience, role: of.Role}
+		a.publication, _ = p.For(of.Audience)
+		if a.constraints, err = p.ConstraintSetFor(of.Audience, schema); err != nil {
+			return nil, fmt.Errorf("audience %s: %w", of.Audience, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func (a *audience) view() publishedView { return publishedView{&a.publication} }
+
+// relation names one of the tables that a generation has for the audience.
+func (a *audience) relation(kind string, generation int64) string {
+	return storeTable(kind+"_"+a.name, generation).SQL()
+}
+
+// unions are groups of classes that satisfy the constraints of an audience.
+type unions interface {
+	classSource
+	// Begin makes them of the classes that there are, and Load takes over those that were stored: by
+	// class the group.
+	Begin(ctx context.Context) error
+	Load(groups map[incremental.ClassID]incremental.ClassID) error
+	ClassOf(id incremental.RecordID) incremental.ClassID
+	// Settle has them follow the classes that they are made of, which have changed so.
+	Settle(ctx context.Context, finer incremental.Changes) (incremental.Changes, error)
+	// Feasible tells why there are none.
+	Feasible() error
+}
+
+// unitedRelease is the packed release of an audience.
+type unitedRelease struct {
+	*packedRelease
+	groups  unions
+	changes incremental.Changes // at the last settling
+	begun   bool                // there are groups to settle
+}
+
+// addAudiences adds an empty release for each audience.
+func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) {
+	finer := finerClasses(s.parts[0].partition)
+	for i := range s.t.layout.audiences {
+		a := &s.t.layout.audiences[i]
+		first := s.parts[0].part
+		groups := newGroups(finer, s.t.layout.attributes, a.constraints, firstClass, seed)
+		release := newPackedRelease(s.t, newPart(0, first.attributes, a.constraints, a.publication), a.constraints.K(), groups)
+		release.audience = a
+		s.audiences = append(s.audiences, &unitedRelease{packedRelease: release, groups: groups})
+		finer = groups
+	}
+}
+
+// settleAudiences has the groups of all audiences follow the changes of the classes.
+func (s *immediate) settleAudiences(ctx context.Context, changes incremental.Changes) (err error) {
+	for _, a := range s.audiences {
+		if !a.begun {
+			return nil // they are made when all classes are there
+		}
+		if changes, err = a.groups.Settle(ctx, changes); err != nil {
+			return fmt.Errorf("settling the groups of %s for %s: %w", s.t.layout.name(), a.audience.name, err)
+		}
+		a.changes = a.changes.Then(changes)
+	}
+	return nil
+}
+
+// beginAudiences makes the first groups, of all classes.
+func (s *immediate) beginAudiences(ctx context.Context) error {
+	for _, a := range s.audiences {
+		if err := a.groups.Begin(ctx); err != nil {
+			return fmt.Errorf("making the groups of %s for %s: %w", s.t.layout.name(), a.audience.name, err)
+		}
+		a.begun = true
+	}
+	return nil
+}
+
+// loadAudiences takes over the groups that the packed rows of audiences tell of.
+func (s *immediate) loadAudiences(ctx context.Context, from *storeView) error {
+	classOf := s.parts[0].partition.ClassOf
+	for _, a := range s.audiences {
+		groups, sections := make(map[incremental.ClassID]incremental.ClassID), loadedSections{}
+		err := readPacked(ctx, from.first, a.classesQuery(), func(row packedKey, ids []incremental.RecordID) error {
+			sections.note(a.packedRelease, row, ids)
+			for _, id := range ids {
+				class := classOf(id)
+				if group, known := groups[class]; known && group != row.class || class == 0 {
+					return internal(fmt.Errorf("record %d is in class %d and group %d of the release for %s, which has the class in group %d", id, class, row.class, a.audience.name, group))
+				}
+				groups[class] = row.class
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := a.groups.Load(groups); err != nil {
+			return internal(err)
+		}
+		a.begun, classOf = true, a.groups.ClassOf
+		sections.put(a.packedRelease)
+	}
+	return nil
+}
+
+// audienceStatus is empty where there are no audiences.
+func (s *immediate) audienceStatus() map[string]AudienceStatus {
+	if len(s.audiences) == 0 {
+		return nil
+	}
+	all := make(map[string]AudienceStatus, len(s.audiences))
+	for _, a := range s.audiences {
+		status := AudienceStatus{Classes: a.groups.Classes()}
+		if err := a.groups.Feasible(); err != nil {
+			status.Reason = err.Error()
+		}
+		all[a.audience.name] = status
+	}
+	return all
+}
+
+// storedAudiences is what the store has of the status of audiences: NULL without any.
+func storedAudiences(all map[string]AudienceStatus) *string {
+	if len(all) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // numbers and texts can be written
+	}
+	stored := string(text)
+	return &stored
+}
+
+// packedReleases are those of the table's own readers and of its audiences; none where rows hold
+// the values.
+func (s *immediate) packedReleases() (all []*packedRelease) {
+	if s.packed == nil {
+		return nil
+	}
+	all = []*packedRelease{s.packed}
+	for _, a := range s.audiences {
+		all = append(all, a.packedRelease)
+	}
+	return all
+}
