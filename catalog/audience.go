@@ -38,10 +38,7 @@ const AudienceName = `^[a-z][a-z0-9]{0,15}$`
 var audienceName = regexp.MustCompile(AudienceName)
 
 // IsAudienceName reports whether an audience may have the name.
-func IsAudienceName(name string) bool {
-	// The schemas of an audience of that name could be those of the policy's own readers for other schemas.
-	return audienceName.MatchString(name) && name != "release"
-}
+func IsAudienceName(name string) bool { return audienceName.MatchString(name) }
 
 // For is the policy as the readers of an audience see it: its tables, with its constraints and
 // columns. The empty name is that of the policy's own readers. It is false for an unknown audience.

@@ -58,12 +58,12 @@ func TestScriptWithAudiencesIsGolden(t *testing.T) {
 func TestAudiencesAreOfFurtherReaders(t *testing.T) {
 	t.Parallel()
 	in := input("an owner", "a reader", "")
-	in.Policy.Audiences = []catalog.Audience{{Name: "research", Roles: []string{"a reader", "an owner", "stranger"}}, {Name: "release"}}
+	in.Policy.Audiences = []catalog.Audience{{Name: "research", Roles: []string{"a reader", "an owner", "stranger"}}, {Name: "no_name"}}
 	_, err := provision.Script(in)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, part := range []string{`"a reader" of audience research`, `"an owner" of audience research`, `"stranger" of audience research`, `"release" is no name`} {
+	for _, part := range []string{`"a reader" of audience research`, `"an owner" of audience research`, `"stranger" of audience research`, `"no_name" is no name`} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("no mention of %s in:\n%v", part, err)
 		}
@@ -83,11 +83,11 @@ func walled(t *testing.T) (admin *pgx.Conn, in provision.Input, connected map[st
 		INSERT INTO kproxy_store.release_1 VALUES (41, '[41,42)', 'hiv', 'hiv'), (42, '[42,43)', 'flu', NULL);
 		CREATE VIEW kproxy_release_public.patients AS TABLE kproxy_store.release_1;
 		CREATE VIEW kproxy_release_public.fine_only AS TABLE kproxy_store.release_1;
-		CREATE VIEW kproxy_research_release_public.patients AS SELECT 41 AS age, int4range(40, 50) AS age_range, diagnosis FROM kproxy_store.release_1;
-		CREATE VIEW kproxy_press_release_public.patients AS SELECT int4range(0, 100) AS age_range FROM kproxy_store.release_1;
-		COMMENT ON VIEW kproxy_release_public.patients IS 'fine remark'; COMMENT ON VIEW kproxy_research_release_public.patients IS 'research remark';
-		COMMENT ON VIEW kproxy_press_release_public.patients IS 'press remark'; RESET ROLE`)
-	for schema, reader := range map[string]string{"kproxy_release_public": in.Reader.Name, "kproxy_research_release_public": in.Reader.Name + "_research", "kproxy_press_release_public": in.Reader.Name + "_press"} {
+		CREATE VIEW kproxy_audience_research_public.patients AS SELECT 41 AS age, int4range(40, 50) AS age_range, diagnosis FROM kproxy_store.release_1;
+		CREATE VIEW kproxy_audience_press_public.patients AS SELECT int4range(0, 100) AS age_range FROM kproxy_store.release_1;
+		COMMENT ON VIEW kproxy_release_public.patients IS 'fine remark'; COMMENT ON VIEW kproxy_audience_research_public.patients IS 'research remark';
+		COMMENT ON VIEW kproxy_audience_press_public.patients IS 'press remark'; RESET ROLE`)
+	for schema, reader := range map[string]string{"kproxy_release_public": in.Reader.Name, "kproxy_audience_research_public": in.Reader.Name + "_research", "kproxy_audience_press_public": in.Reader.Name + "_press"} {
 		execute(t, admin, "SET ROLE "+catalog.QuoteIdentifier(in.Owner.Name)+"; GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO "+catalog.QuoteIdentifier(reader)+
 			"; CREATE VIEW "+schema+".wards AS SELECT * FROM ONLY public.wards; GRANT SELECT, REFERENCES ON "+schema+".wards TO "+catalog.QuoteIdentifier(reader)+"; RESET ROLE")
 	}
@@ -105,7 +105,7 @@ func TestAudiencesSeeTheirOwnReleasesAlone(t *testing.T) {
 	columns := map[string]string{"": "age age_range diagnosis stage", "research": "age age_range diagnosis", "press": "age_range"}
 	columns["bi"], columns["second"] = columns[""], columns["research"]
 	remarks := map[string]string{"": "fine remark", "bi": "fine remark", "research": "research remark", "second": "research remark", "press": "press remark"}
-	schemas := map[string]string{"": "kproxy_release_public", "bi": "kproxy_release_public", "research": "kproxy_research_release_public", "second": "kproxy_research_release_public", "press": "kproxy_press_release_public"}
+	schemas := map[string]string{"": "kproxy_release_public", "bi": "kproxy_release_public", "research": "kproxy_audience_research_public", "second": "kproxy_audience_research_public", "press": "kproxy_audience_press_public"}
 	for who, session := range connected {
 		relations := "public.patients:v public.wards:r public.wards_pkey:i"
 		if columns[who] == columns[""] {
@@ -128,7 +128,7 @@ func TestAudiencesSeeTheirOwnReleasesAlone(t *testing.T) {
 			{"types of columns", `SELECT (count(*) > 0)::text FROM kproxy_catalog.pg_type t WHERE typname = 'fine'`, map[bool]string{true: "true", false: "false"}[columns[who] == columns[""]]},
 			{"a name made at run time", `SELECT count(*)::text FROM kproxy_catalog.pg_class WHERE oid = kproxy_catalog.to_class('patients', '{pg_catalog,public}')
 				AND oid = kproxy_catalog.to_class('public.patients', '{}') AND oid = '` + schemas[who] + `.patients'::regclass`, "1"},
-			{"other names", `SELECT concat(kproxy_catalog.to_class('kproxy_release_public.patients', '{}'), kproxy_catalog.to_class('kproxy_press_release_public.patients', '{}'))`, ""},
+			{"other names", `SELECT concat(kproxy_catalog.to_class('kproxy_release_public.patients', '{}'), kproxy_catalog.to_class('kproxy_audience_press_public.patients', '{}'))`, ""},
 			{"visible", "SELECT kproxy_catalog.table_is_visible('" + schemas[who] + ".patients'::regclass, '{pg_catalog,public}')::text", "true"},
 			{"named", "SELECT kproxy_catalog.class_name('" + schemas[who] + ".patients'::regclass, '{pg_catalog,public}')", "patients"},
 			{"dependencies", "SELECT count(*)::text FROM kproxy_catalog.pg_depend WHERE refobjid >= 16384 AND refobjid NOT IN (SELECT oid FROM kproxy_catalog.pg_class)", "0"},
@@ -139,7 +139,7 @@ func TestAudiencesSeeTheirOwnReleasesAlone(t *testing.T) {
 				t.Errorf("%q, %s: got %s, want %s", who, c.name, got, c.want)
 			}
 		}
-		for _, schema := range []string{"kproxy_release_public", "kproxy_research_release_public", "kproxy_press_release_public"} {
+		for _, schema := range []string{"kproxy_release_public", "kproxy_audience_research_public", "kproxy_audience_press_public"} {
 			for _, sql := range []string{"TABLE " + schema + ".patients", "SELECT '" + schema + ".patients'::regclass"} {
 				if _, err := session.Exec(t.Context(), sql); (err == nil) != (schema == schemas[who]) {
 					t.Errorf("%q, %s: %v", who, sql, err)
@@ -168,7 +168,7 @@ func TestAudiencesReadTheirOwnDescriptions(t *testing.T) {
 			t.Errorf("%q reads %s, not %s", who, got, want)
 		}
 	}
-	if got := text(t, connected["research"], "SELECT counted::text FROM kproxy.counts('kproxy_research_release_public.patients'::regclass::oid)"); got != "2" {
+	if got := text(t, connected["research"], "SELECT counted::text FROM kproxy.counts('kproxy_audience_research_public.patients'::regclass::oid)"); got != "2" {
 		t.Errorf("%s rows are counted", got)
 	}
 	apply(t, admin, in)
@@ -195,9 +195,9 @@ func TestAudiencesChange(t *testing.T) {
 	admin, in, _ := walled(t)
 	reader := in.Reader.Name
 	research, second, press, bi := reader+"_research", reader+"_second", reader+"_press", reader+"_bi"
-	common := "catalog:REFERENCES catalog:SELECT database:CONNECT kproxy.*:EXECUTE kproxy:USAGE kproxy_catalog.*:EXECUTE kproxy_catalog:USAGE "
 	of := func(audience, more string) string {
-		return common + more + "kproxy_" + audience + "_release_public:USAGE wards:REFERENCES"
+		return "catalog:REFERENCES catalog:SELECT database:CONNECT kproxy.*:EXECUTE kproxy:USAGE " + more + "kproxy_audience_" + audience +
+			"_public:USAGE kproxy_catalog.*:EXECUTE kproxy_catalog:USAGE wards:REFERENCES"
 	}
 	expect := func(when string, want map[string][2]string) {
 		t.Helper()
@@ -211,7 +211,7 @@ func TestAudiencesChange(t *testing.T) {
 		}
 	}
 	released := func(audience string) string {
-		return "kproxy_" + audience + "_release_public.patients:SELECT kproxy_" + audience + "_release_public.wards:REFERENCES kproxy_" + audience + "_release_public.wards:SELECT "
+		return "kproxy_audience_" + audience + "_public.patients:SELECT kproxy_audience_" + audience + "_public.wards:REFERENCES kproxy_audience_" + audience + "_public.wards:SELECT "
 	}
 	first := map[string][2]string{
 		research: {"LOGIN NOINHERIT of nobody", of("research", released("research"))}, press: {"LOGIN NOINHERIT of nobody", of("press", released("press"))},
