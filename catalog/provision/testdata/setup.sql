@@ -160,7 +160,7 @@ BEGIN
     CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
     JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
     WHERE r.rolname::text = ANY (ARRAY['kproxy_reader']) AND a.privilege_type = 'REFERENCES'
-      AND n.nspname NOT IN ('kproxy_store', 'kproxy_catalog') AND n.nspname::text !~ '^kproxy_([a-z][a-z0-9]*_)?release_'
+      AND n.nspname NOT IN ('kproxy_store', 'kproxy_catalog') AND n.nspname::text !~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_'
       AND pg_catalog.pg_has_role(c.relowner, 'USAGE')
       AND (n.nspname::text, c.relname::text) NOT IN (VALUES
         ('public', 'wards')
@@ -380,6 +380,7 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
   ADD COLUMN IF NOT EXISTS promise       text,
+  ADD COLUMN IF NOT EXISTS audiences     text, -- what is published for audiences, as JSON
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below
@@ -677,7 +678,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 2 AS $kproxy$
   SELECT n.oid, CASE WHEN n.nspname OPERATOR(pg_catalog.=) $1 THEN 2 ELSE 1 END
   FROM pg_catalog.pg_namespace n
   WHERE n.nspname IN ($1, (kproxy_catalog.release_prefix() OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
-    AND $1::pg_catalog.text OPERATOR(pg_catalog.!~) '^kproxy_([a-z][a-z0-9]*_)?release_'
+    AND $1::pg_catalog.text OPERATOR(pg_catalog.!~) '^kproxy_(release|audience_[a-z][a-z0-9]*)_'
     AND $1 NOT IN ('kproxy_catalog', 'kproxy_store')
   UNION ALL
   SELECT pg_catalog.pg_my_temp_schema(), 1 WHERE $1 OPERATOR(pg_catalog.=) 'pg_temp'
@@ -916,7 +917,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 10 AS $kproxy$
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
   WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
-    AND n.nspname <> 'kproxy_catalog' AND n.nspname::pg_catalog.text !~ '^kproxy_([a-z][a-z0-9]*_)?release_'
+    AND n.nspname <> 'kproxy_catalog' AND n.nspname::pg_catalog.text !~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_'
     AND NOT pg_catalog.starts_with(n.nspname::pg_catalog.text, 'pg_temp_')
     AND (c.oid, a.attnum) NOT IN (SELECT s.relation, s.number FROM kproxy_catalog.served_columns() s)
 $kproxy$;
@@ -1803,7 +1804,7 @@ BEGIN
       v.source ~ '^"?information_schema"?\.' AND v.from_clause = '' AS translated
     FROM (VALUES
       ('"pg_catalog"."pg_namespace"', '"kproxy_catalog"."pg_namespace"', '',
-       'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_([a-z][a-z0-9]*_)?release_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (kproxy_catalog.release_prefix() || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
+       'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_(release|audience_[a-z][a-z0-9]*)_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (kproxy_catalog.release_prefix() || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
        '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","nspowner":"CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END"}', true, true),
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', '',
        'CASE WHEN c.relkind = ''c'' THEN (c.reltype < 16384 OR c.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid) ELSE pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END AND NOT CASE WHEN own.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, own.indexrelid) END) END AND (c.relkind <> ''S'' OR NOT kproxy_catalog.names_unserved(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, c.oid)) END',
@@ -2399,7 +2400,7 @@ BEGIN
              WHEN l.type <> l.own_type THEN l.source || '::' || l.type
              ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
            pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''kproxy_store'', ''kproxy_catalog'')'
-                 || ' AND (%1$s::text !~ ''^kproxy_([a-z][a-z0-9]*_)?release_'' OR pg_catalog.starts_with(%1$s::text, kproxy_catalog.release_prefix())))', l.source)
+                 || ' AND (%1$s::text !~ ''^kproxy_(release|audience_[a-z][a-z0-9]*)_'' OR pg_catalog.starts_with(%1$s::text, kproxy_catalog.release_prefix())))', l.source)
                -- In the place of the stand-in for a readable relation, that is shown itself.
                || CASE WHEN l.name IN ('table_schema', 'object_schema')
                        THEN pg_catalog.format(' AND NOT kproxy_catalog.stands_in(%s::text, c.%I::text)', l.source, pg_catalog.replace(l.name, '_schema', '_name'))
@@ -2459,7 +2460,7 @@ BEGIN
       UNION ALL SELECT f.role, NULL FROM pg_catalog.unnest(former_firsts) AS f(role)) AS h
     JOIN pg_catalog.pg_roles r ON r.rolname = h.role::pg_catalog.name
     WHERE o.rolname = 'kproxy_owner' AND (h.prefix IS NULL
-      OR n.nspname::text ~ '^kproxy_([a-z][a-z0-9]*_)?release_' AND NOT pg_catalog.starts_with(n.nspname::text, h.prefix))
+      OR n.nspname::text ~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_' AND NOT pg_catalog.starts_with(n.nspname::text, h.prefix))
     ORDER BY 1, 2
   LOOP
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);

@@ -46,14 +46,14 @@ ALTER ROLE "kproxy_press" SET default_transaction_read_only = on;
     ALTER ROLE "kproxy_press" SET jit = off;
   EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO ', pg_catalog.current_database()) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM ', pg_catalog.current_database()) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
-  FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy', 'kproxy_release_Ward "B"', 'kproxy_release_public', 'kproxy_research_release_public', 'kproxy_press_release_public'] LOOP
+  FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy', 'kproxy_release_Ward "B"', 'kproxy_release_public', 'kproxy_audience_research_public', 'kproxy_audience_press_public'] LOOP
 REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";
     WHERE r.rolname::text = ANY (ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press']) AND a.privilege_type = 'REFERENCES'
       FOREACH reader IN ARRAY ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press'] LOOP
         ('kproxy_reader', 'kproxy_release_', true),
-        ('kproxy_research', 'kproxy_research_release_', false),
-        ('kproxy_press', 'kproxy_press_release_', false)
+        ('kproxy_research', 'kproxy_audience_research_', false),
+        ('kproxy_press', 'kproxy_audience_press_', false)
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press');
     EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO ', listed.name) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_store" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
@@ -61,16 +61,16 @@ REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_catalog" FROM PUBLIC, "kproxy_reader", "
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_Ward ""B""" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_public" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
-REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_research_release_public" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
-REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_press_release_public" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_audience_research_public" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_audience_press_public" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 GRANT USAGE ON SCHEMA "kproxy_catalog" TO "kproxy_reader", "kproxy_research", "kproxy_press";
 GRANT USAGE ON SCHEMA "kproxy" TO "kproxy_reader", "kproxy_research", "kproxy_press";
-GRANT USAGE ON SCHEMA "kproxy_research_release_public" TO "kproxy_research";
-GRANT USAGE ON SCHEMA "kproxy_press_release_public" TO "kproxy_press";
+GRANT USAGE ON SCHEMA "kproxy_audience_research_public" TO "kproxy_research";
+GRANT USAGE ON SCHEMA "kproxy_audience_press_public" TO "kproxy_press";
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'research' WHEN current_user IN ('kproxy_press') THEN 'press' ELSE '' END::pg_catalog.text
-  SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'kproxy_research_release_' WHEN current_user IN ('kproxy_press') THEN 'kproxy_press_release_' ELSE 'kproxy_release_' END::pg_catalog.text
+  SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'kproxy_audience_research_' WHEN current_user IN ('kproxy_press') THEN 'kproxy_audience_press_' ELSE 'kproxy_release_' END::pg_catalog.text
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.description FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
   END IF;
@@ -86,8 +86,8 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader", "kprox
     EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO ', s.stand_in) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   configured text[] := ARRAY['kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[];
   firsts text[] := ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press']::text[];
-      UNION ALL SELECT 'kproxy_research', 'kproxy_research_release_'
-      UNION ALL SELECT 'kproxy_press', 'kproxy_press_release_'
+      UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
+      UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_'
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_reader_bi')
       AND (g.rolname, m.rolname) <> ('kproxy_research', 'odd "name"')
   END LOOP;
