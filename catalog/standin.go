@@ -104,11 +104,15 @@ func shownType(column string) string {
 func releasedBy(namespace, column string) string {
 	return "(SELECT source." + column + " FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source" +
 		" ON source.nspname = " + withoutPrefix("released.nspname") + "::pg_catalog.name" +
-		" WHERE released.oid = " + namespace + " AND pg_catalog.starts_with(released.nspname::text, '" + releasePrefix + "'))"
+		" WHERE released.oid = " + namespace + " AND pg_catalog.starts_with(released.nspname::text, " + ownPrefix + "))"
 }
 
+// ownPrefix is how the names of the release schemas begin that are the session's own: those of its
+// audience.
+const ownPrefix = CatalogSchema + ".release_prefix()"
+
 func withoutPrefix(schema string) string {
-	return "pg_catalog.substr(" + schema + "::text, pg_catalog.length('" + releasePrefix + "') + 1)"
+	return "pg_catalog.substr(" + schema + "::text, pg_catalog.length(" + ownPrefix + ") + 1)"
 }
 
 // sourceNamespace is the schema that clients know an object's under.

@@ -27,7 +27,7 @@ var shownElement = "CASE c.object_type::text WHEN 'TABLE' THEN true WHEN 'ROUTIN
 // schemaOwner is whom a privilege seems to come from: see shownOwner.
 func schemaOwner(schema string) string {
 	return "(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = " +
-		"CASE WHEN pg_catalog.starts_with(" + schema + "::text, '" + releasePrefix + "') THEN " + withoutPrefix(schema) +
+		"CASE WHEN pg_catalog.starts_with(" + schema + "::text, " + ownPrefix + ") THEN " + withoutPrefix(schema) +
 		" ELSE " + schema + "::text END)::information_schema.sql_identifier"
 }
 

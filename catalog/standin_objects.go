@@ -69,9 +69,9 @@ func namespaces() StandIn {
 	const name = "c.nspname::text"
 	return system("pg_namespace",
 		"c.oid = pg_catalog.pg_my_temp_schema() OR "+
-			name+" !~ '^("+StoreSchema+"$|"+CatalogSchema+"$|"+releasePrefix+"|pg_(toast_)?temp_)' AND (c.oid < "+firstUserOID+
+			name+" !~ '^("+StoreSchema+"$|"+CatalogSchema+"$|"+ReleaseSchemaPattern+"|pg_(toast_)?temp_)' AND (c.oid < "+firstUserOID+
 			" OR pg_catalog.has_schema_privilege(c.oid, 'USAGE') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r"+
-			" WHERE r.nspname = ('"+releasePrefix+"' || "+name+")::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, 'USAGE')))",
+			" WHERE r.nspname = ("+ownPrefix+" || "+name+")::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, 'USAGE')))",
 		map[string]string{"nspowner": ownerOf("c.oid", "c.nspowner"), "nspacl": ownPrivileges("c.nspacl", ownerOf("c.oid", "c.nspowner"))})
 }
 

@@ -92,7 +92,7 @@ func checkRelease(ctx context.Context, conn *pgx.Conn, in CheckInput, relations 
 		if err := c.addMirrored(relations); err != nil {
 			return nil, err
 		}
-		for _, step := range []func() error{c.checkMirroredNames, c.checkReadable, c.checkFunctions, c.checkTypes, c.checkTemporary, c.checkOwn} {
+		for _, step := range []func() error{c.checkMirroredNames, c.checkReadable, c.checkFunctions, c.checkTypes, c.checkTemporary, c.checkOwn, c.checkAudiences} {
 			if err := step(); err != nil {
 				return nil, err
 			}

@@ -16,14 +16,18 @@ type CheckInput struct {
 	Policy catalog.Policy
 	Owner  string
 	Reader string
-	// Readers are further roles that clients' sessions run as: members of Reader, with no
-	// rights of their own.
+	// Readers are further roles that clients' sessions run as: members of Reader, or of the first
+	// role of their audience, with no rights of their own. The first ones of audiences are among them.
 	Readers     []string
 	Publication string
 	Slot        string
 	// TemporaryTables says that sessions may make temporary tables: they are not
 	// read-only then.
 	TemporaryTables bool
+
+	// audience is that of Reader and Readers, and others are the reader roles that are not of it. See groups.
+	audience string
+	others   []string
 }
 
 func (in CheckInput) protected() []catalog.Name {
@@ -55,8 +59,24 @@ func split(names []catalog.Name) (schemas, relations []string) {
 // The connection must be the owner's, or another role's that may read
 // kproxy_store.
 func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
+	var report Report
+	for _, group := range in.groups() {
+		found, err := auditGroup(ctx, conn, group)
+		if err != nil {
+			return nil, err
+		}
+		report.addNew(found)
+	}
+	return report, nil
+}
+
+// auditGroup is the same for the readers of one audience, or the policy's own.
+func auditGroup(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	a := auditor{ctx: ctx, conn: conn, in: in, reader: catalog.QuoteIdentifier(in.Reader)}
 	oid, err := roleOID(ctx, conn, in.Reader)
+	if errors.Is(err, errNoRole) && in.audience != "" {
+		return nil, nil // nobody logs in as it, which a check tells
+	}
 	if errors.Is(err, errNoRole) {
 		a.report.add(Error, "reader-missing", none, fmt.Sprintf("there is no role %s", in.Reader),
 			"CREATE ROLE "+a.reader+" LOGIN NOINHERIT")
@@ -76,7 +96,7 @@ func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		return nil, err
 	}
 	for _, step := range []func() error{
-		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditAdded, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites, a.auditFurther,
+		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditAdded, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites, a.auditAudiences, a.auditFurther,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -156,7 +176,9 @@ func (a *auditor) auditRoles() bool {
 					fmt.Sprintf("role %s can become role %s, which has the attribute %s", r.Reader, r.Name, attribute.name), expel(r))
 			}
 		}
-		if slices.Contains(dangerousRoles, r.Name) || (r.Name == a.in.Owner && !a.isReader(r.OID)) {
+		// What a further reader is a member of is told by auditFurther.
+		other := slices.Contains(a.in.others, r.Name) && r.Reader == a.in.Reader && !a.isReader(r.OID)
+		if slices.Contains(dangerousRoles, r.Name) || (r.Name == a.in.Owner && !a.isReader(r.OID)) || other {
 			a.report.add(Error, "reader-member", none, fmt.Sprintf("role %s is a member of %s", r.Reader, r.Name), expel(r))
 		}
 	}

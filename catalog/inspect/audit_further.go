@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,11 +21,30 @@ const CodeFurtherReader = "further-reader"
 
 // checkReaders looks the further readers up: they log in, and read by their membership.
 func (c *checker) checkReaders() error {
-	rows, err := collect[readerRow](c.ctx, c.conn, "further", c.in.Readers, c.reader)
+	for _, group := range c.in.groups() {
+		if err := c.checkGroup(group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkGroup does so for the readers of one audience, or the policy's own.
+func (c *checker) checkGroup(in CheckInput) error {
+	first, names := c.reader, in.Readers
+	if in.audience != "" {
+		names = append([]string{in.Reader}, names...)
+		oid, err := roleOID(c.ctx, c.conn, in.Reader)
+		if err != nil && !errors.Is(err, errNoRole) {
+			return err
+		}
+		first = oid // 0 if it is missing
+	}
+	rows, err := collect[readerRow](c.ctx, c.conn, "further", names, first)
 	if err != nil {
 		return err
 	}
-	for _, name := range c.in.Readers {
+	for _, name := range names {
 		i := slices.IndexFunc(rows, func(r readerRow) bool { return r.Name == name })
 		switch {
 		case i < 0:
@@ -33,7 +53,7 @@ func (c *checker) checkReaders() error {
 			c.report.add(Error, CodeFurtherReader, none, fmt.Sprintf("role %s may not log in", name),
 				"ALTER ROLE "+catalog.QuoteIdentifier(name)+" LOGIN")
 		case !rows[i].Inherits:
-			c.report.add(Error, CodeFurtherReader, none, fmt.Sprintf("role %s does not have the rights of role %s", name, c.in.Reader), "run kproxy setup")
+			c.report.add(Error, CodeFurtherReader, none, fmt.Sprintf("role %s does not have the rights of role %s", name, in.Reader), "run kproxy setup")
 		}
 	}
 	return nil

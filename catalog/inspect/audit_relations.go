@@ -107,7 +107,7 @@ func (a *auditor) auditRelations() error {
 		return err
 	}
 	a.raw, err = collect[rawRow](a.ctx, a.conn, "audit_reach", a.reach, protectedSchemas, protectedTables,
-		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchema(""), held)
+		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchemaFor(a.in.audience, ""), held, a.in.audience)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 			continue // which needs it: the membership is what is wrong, and has been told
 		}
 		fix := "REVOKE " + strings.Join(privileges, ", ") + " ON TABLE " + r.name().SQL() + " FROM " + a.role(g.Grantee)
-		isItsRelease := func(protected catalog.Name) bool { return catalog.Published(protected) == r.name() }
+		isItsRelease := func(protected catalog.Name) bool { return catalog.PublishedFor(a.in.audience, protected) == r.name() }
 		if slices.ContainsFunc(a.in.protected(), isItsRelease) { // it stood for the table while that was readable
 			fix = "run 'kproxy reload', or start kproxy, which drops it"
 		}
@@ -197,7 +197,7 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 // standsFor is the listed relation that one of kproxy's own is read in place of. Readers are refused
 // the listed one alone until kproxy has dropped or replaced that.
 func (a *auditor) standsFor(name catalog.Name) (listed catalog.Name, is bool) {
-	at := slices.IndexFunc(a.in.Policy.Readable, func(listed catalog.Name) bool { return catalog.Published(listed) == name })
+	at := slices.IndexFunc(a.in.Policy.Readable, func(listed catalog.Name) bool { return catalog.PublishedFor(a.in.audience, listed) == name })
 	if at < 0 {
 		return catalog.Name{}, false
 	}

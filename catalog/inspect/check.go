@@ -43,7 +43,7 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		if c.views, err = readViews(ctx, conn, in.Policy); err != nil {
 			return nil, err
 		}
-		for _, step := range []func() error{c.checkNames, c.checkTables, c.checkKeys, c.checkPublication, c.checkReadable, c.checkFunctions, c.checkTypes, c.checkTemporary, c.checkOwn} {
+		for _, step := range []func() error{c.checkNames, c.checkTables, c.checkKeys, c.checkPublication, c.checkReadable, c.checkFunctions, c.checkTypes, c.checkTemporary, c.checkOwn, c.checkAudiences} {
 			if err := step(); err != nil {
 				return nil, err
 			}

@@ -96,7 +96,7 @@ type nameRow struct{ Name string }
 func (c *checker) checkOwn() error {
 	schemas := []string{catalog.StoreSchema, catalog.CatalogSchema, catalog.HelperSchema}
 	for _, name := range c.published() {
-		if release := catalog.ReleaseSchema(name.Schema); !slices.Contains(schemas, release) {
+		if release := catalog.ReleaseSchemaFor(c.in.audience, name.Schema); !slices.Contains(schemas, release) {
 			schemas = append(schemas, release)
 		}
 	}
@@ -136,9 +136,9 @@ func (c *checker) checkOwn() error {
 
 // published are the tables and views of which there is a published form.
 func (c *checker) published() []catalog.Name {
-	names := c.in.protected()
+	names := c.in.seen()
 	for _, v := range c.views {
-		if v.Publishable() {
+		if v.Publishable() && c.in.audience == "" {
 			names = append(names, v.Name)
 		}
 	}
@@ -167,7 +167,7 @@ func (c *checker) checkStore() error {
 	for _, of := range []struct {
 		table, what string
 		columns     []string
-	}{{"generation", "generations have", storeColumns}, {"position", "position has", []string{"timeline", "store_system", "store_timeline"}}} {
+	}{{"generation", "generations have", storeColumns}, {"position", "position has", []string{"timeline", "store_system", "store_timeline"}}, {"reader", "list of readers has", []string{"is_first"}}} {
 		rows, err := collect[nameRow](c.ctx, c.conn, "store", catalog.StoreSchema, of.table, of.columns)
 		if err != nil {
 			return err
@@ -186,7 +186,7 @@ func (c *checker) checkStore() error {
 			c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which "+of.without, "run kproxy setup, which keeps what is there")
 		}
 	}
-	if len(c.published()) == len(c.in.Policy.Tables) {
+	if c.in.audience != "" || len(c.published()) == len(c.in.Policy.Tables) {
 		return nil
 	}
 	var exists bool
@@ -231,8 +231,9 @@ func (c *checker) checkPublished() error {
 	}
 	var names []catalog.Name
 	for _, g := range published {
-		if !g.Halted {
-			names = append(names, catalog.Name{Schema: catalog.ReleaseSchema(g.TableSchema), Relation: g.TableName})
+		name := catalog.Name{Schema: g.TableSchema, Relation: g.TableName}
+		if !g.Halted && (c.in.audience == "" || slices.Contains(c.in.seen(), name)) {
+			names = append(names, catalog.PublishedFor(c.in.audience, name))
 		}
 	}
 	schemas, relations := split(names)

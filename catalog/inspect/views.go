@@ -153,7 +153,7 @@ func readWidenings(ctx context.Context, conn *pgx.Conn, reader, view string) ([]
 		if err != nil {
 			return err
 		}
-		found, err = widenings(ctx, conn, oid, view)
+		found, err = widenings(ctx, conn, oid, "", view)
 		return err
 	})
 	if err != nil {
@@ -163,7 +163,7 @@ func readWidenings(ctx context.Context, conn *pgx.Conn, reader, view string) ([]
 }
 
 // widenings are those of one view, quoted where it must be, or of all where that is empty.
-func widenings(ctx context.Context, conn *pgx.Conn, reader uint32, view string) ([]Widening, error) {
+func widenings(ctx context.Context, conn *pgx.Conn, reader uint32, audience, view string) ([]Widening, error) {
 	published, err := generations(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func widenings(ctx context.Context, conn *pgx.Conn, reader uint32, view string) 
 		tables = append(tables, catalog.Name{Schema: g.TableSchema, Relation: g.TableName})
 	}
 	schemas, relations := split(tables)
-	rows, err := collect[wideningRow](ctx, conn, "widened", catalog.ReleaseSchema(""), reader, schemas, relations, view)
+	rows, err := collect[wideningRow](ctx, conn, "widened", catalog.ReleaseSchemaFor(audience, ""), reader, schemas, relations, view)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func widenings(ctx context.Context, conn *pgx.Conn, reader uint32, view string) 
 
 // auditViews looks for published views that widen what the reader may read.
 func (a *auditor) auditViews(reader uint32) error {
-	found, err := widenings(a.ctx, a.conn, reader, "")
+	found, err := widenings(a.ctx, a.conn, reader, a.in.audience, "")
 	if err != nil {
 		return err
 	}

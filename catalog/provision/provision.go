@@ -58,8 +58,9 @@ type Input struct {
 	// Reader is what clients' sessions run as.
 	Reader Login
 	// Readers are further roles that clients' sessions run as: members of Reader that have
-	// its rights and none of their own. What an earlier set-up made and is no more among
-	// them loses the membership and its login.
+	// its rights and none of their own. Those of an audience of the policy are members of its
+	// first role in place of Reader, and that one has rights of its own, to what the audience
+	// sees. What an earlier set-up made and is no more among them loses what it had and its login.
 	Readers     []Login
 	Publication string
 	// Slot is the replication slot, which the script only speaks of.
@@ -115,6 +116,13 @@ func (in Input) validate() error {
 		}
 		names = append(names, reader.Name)
 	}
+	for _, a := range in.Policy.Audiences {
+		for _, role := range a.Roles {
+			if !slices.Contains(names[2:], role) {
+				problems = append(problems, fmt.Errorf("the role %q of audience %s is no further reader role", role, a.Name))
+			}
+		}
+	}
 	check("the publication", in.Publication)
 	check("the replication slot", in.Slot)
 	if in.Database != "" {
@@ -140,6 +148,16 @@ func (in Input) validate() error {
 	for _, schema := range schemasOf(protectedTables(in.Policy)) {
 		if release := catalog.ReleaseSchema(schema); len(release) > maxNameBytes {
 			problems = append(problems, fmt.Errorf("the schema %q: the name of its release schema is longer than %d bytes", schema, maxNameBytes))
+		}
+	}
+	for _, a := range in.Policy.Audiences {
+		if !catalog.IsAudienceName(a.Name) {
+			problems = append(problems, fmt.Errorf("%q is no name of an audience", a.Name))
+		}
+		for _, t := range in.Policy.Tables {
+			if _, shown := t.For(a.Name); shown && len(catalog.ReleaseSchemaFor(a.Name, t.Table.Schema)) > maxNameBytes {
+				problems = append(problems, fmt.Errorf("the schema %q: the name of its release schema for audience %s is longer than %d bytes", t.Table.Schema, a.Name, maxNameBytes))
+			}
 		}
 	}
 	return errors.Join(problems...)

@@ -50,23 +50,42 @@ type scriptData struct {
 	// Source and Release say which of the two, or both, are in the database.
 	Source, Release bool
 	// Further are the other reader roles, and Readers all of them.
-	Further, Readers           []string
+	Further, Readers []string
+	// Heads are the roles that get what readers get, as a list of identifiers: Reader, and the
+	// first of each audience. HeadNames are their names, and Members are all others of Readers.
+	Heads                      string
+	HeadNames                  []string
+	Members                    []member
+	Audiences                  []audience
 	Database                   string
 	TemporaryTables            bool
 	StoreSchema, CatalogSchema string
 	HelperSchema               string
 	HelperRanges               []helperRange
 	Comparisons                []comparison
-	ReleasePrefix              string
-	WeightColumn               string
-	Protected, Readable        []catalog.Name
-	Functions                  []catalog.Name
+	// ReleasePrefix begins the names of Reader's release schemas, ReleasePattern those of all.
+	ReleasePrefix       string
+	ReleasePattern      string
+	WeightColumn        string
+	Protected, Readable []catalog.Name
+	Functions           []catalog.Name
 	// Sent are the protected tables with the columns that the policy needs of each.
 	Sent             []sentTable
 	ProtectedSchemas []string
-	// OwnSchemas are all of kproxy's; ReaderSchemas those the reader may look into.
-	OwnSchemas, ReaderSchemas []string
-	StandIns                  []standIn
+	// OwnSchemas are all of kproxy's; CommonSchemas those that all Heads may look into, and
+	// ReaderSchemas those that Reader alone may.
+	OwnSchemas, CommonSchemas, ReaderSchemas []string
+	StandIns                                 []standIn
+}
+
+// member is a role that reads by its membership in Head.
+type member struct{ Role, Head string }
+
+// audience is one that a role belongs to.
+type audience struct {
+	Name, Prefix, Head string
+	Roles              []string
+	Schemas            []string // those with what it sees of protected tables
 }
 
 // sentTable is a protected table and what of it the stream has to carry, but for what tells its rows
@@ -114,7 +133,7 @@ func newScriptData(in Input) (scriptData, error) {
 		Database: in.Database, TemporaryTables: in.TemporaryTables,
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
 		HelperSchema: catalog.HelperSchema, HelperRanges: helperRanges, Comparisons: comparisons,
-		ReleasePrefix: catalog.ReleaseSchema(""), WeightColumn: catalog.WeightColumn,
+		ReleasePrefix: catalog.ReleaseSchema(""), ReleasePattern: catalog.ReleaseSchemaPattern, WeightColumn: catalog.WeightColumn,
 		Protected: protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,
@@ -127,16 +146,16 @@ func newScriptData(in Input) (scriptData, error) {
 		data.Protected = nil // they are somewhere else
 	}
 	if data.Release {
-		for _, reader := range in.Readers {
-			data.Further = append(data.Further, reader.Name)
-		}
-		data.Readers = append([]string{in.Reader.Name}, data.Further...)
+		data.addReaders(in)
 	}
-	data.ReaderSchemas = []string{catalog.CatalogSchema, catalog.HelperSchema}
+	data.CommonSchemas = []string{catalog.CatalogSchema, catalog.HelperSchema}
 	for _, schema := range data.ProtectedSchemas {
 		data.ReaderSchemas = append(data.ReaderSchemas, catalog.ReleaseSchema(schema))
 	}
-	data.OwnSchemas = append([]string{catalog.StoreSchema}, data.ReaderSchemas...)
+	data.OwnSchemas = slices.Concat([]string{catalog.StoreSchema}, data.CommonSchemas, data.ReaderSchemas)
+	for _, a := range data.Audiences {
+		data.OwnSchemas = append(data.OwnSchemas, a.Schemas...)
+	}
 	for _, s := range catalog.StandIns() {
 		first := catalog.Addition{From: s.From, Filter: s.Filter, Rows: s.From == "", Replace: s.Replace}
 		for i, a := range append([]catalog.Addition{first}, s.Added...) {
@@ -150,6 +169,41 @@ func newScriptData(in Input) (scriptData, error) {
 		}
 	}
 	return data, nil
+}
+
+// addReaders divides the reader roles by audiences.
+func (data *scriptData) addReaders(in Input) {
+	data.HeadNames = []string{in.Reader.Name}
+	for _, a := range in.Policy.Audiences {
+		if len(a.Roles) == 0 {
+			continue // nobody belongs to it so far
+		}
+		of := audience{Name: a.Name, Prefix: catalog.ReleaseSchemaFor(a.Name, ""), Head: a.Roles[0], Roles: a.Roles}
+		seen, _ := in.Policy.For(a.Name)
+		for _, schema := range schemasOf(protectedTables(seen)) {
+			of.Schemas = append(of.Schemas, catalog.ReleaseSchemaFor(a.Name, schema))
+		}
+		data.Audiences, data.HeadNames = append(data.Audiences, of), append(data.HeadNames, of.Head)
+	}
+	for _, reader := range in.Readers {
+		data.Further = append(data.Further, reader.Name)
+		if slices.Contains(data.HeadNames, reader.Name) {
+			continue
+		}
+		of := member{Role: reader.Name, Head: in.Reader.Name}
+		for _, a := range data.Audiences {
+			if slices.Contains(a.Roles, reader.Name) {
+				of.Head = a.Head
+			}
+		}
+		data.Members = append(data.Members, of)
+	}
+	data.Readers = append([]string{in.Reader.Name}, data.Further...)
+	quoted := make([]string, len(data.HeadNames))
+	for i, name := range data.HeadNames {
+		quoted[i] = catalog.QuoteIdentifier(name)
+	}
+	data.Heads = strings.Join(quoted, ", ")
 }
 
 // readableJSON leaves <, > and & as they are, since the script is read by people.

@@ -1,8 +1,9 @@
 -- Every relation that holds or shows raw rows, each with one reason.
 --
 -- $1 roles of the reader; $2, $3 protected tables; $4, $5, $6 the store's
--- generations; $7 the store's schema; $8 the prefix of release schemas; $9 relations
--- that count as protected, too.
+-- generations; $7 the store's schema; $8 the prefix of the reader's release schemas; $9 relations
+-- that count as protected, too; $10 the reader's audience, '' for none. What is published for
+-- others counts as raw.
 WITH RECURSIVE protected AS (
   SELECT c.oid
   FROM unnest($2::text[], $3::text[]) AS p(schema, relation)
@@ -94,7 +95,7 @@ WITH RECURSIVE protected AS (
   JOIN pg_namespace vn ON vn.nspname = $8 || g.table_schema
   JOIN pg_class v ON v.relnamespace = vn.oid AND v.relname = g.table_name AND v.relkind = 'v'
   JOIN pg_namespace sn ON sn.nspname = $7
-  JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || g.generation
+  JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation
     AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking))
   LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'cellweight_' || g.generation AND weights.relkind = 'r'
   WHERE EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source = release.oid)

@@ -4,6 +4,7 @@
 DO $kproxy$
 DECLARE
   listed record;
+  reader text;
 BEGIN
   FOR listed IN
     SELECT f.schema, f.name, n.oid AS namespace, p.oid, p.oid::pg_catalog.regprocedure AS routine,
@@ -27,12 +28,14 @@ BEGIN
         USING HINT = 'Take it off functions; ''kproxy check'' says what is wrong with it.';
       CONTINUE;
     END IF;
-    IF NOT pg_catalog.has_schema_privilege({{literal .Reader}}, listed.namespace, 'USAGE') THEN
-      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, {{literal .Reader}});
-    END IF;
-    IF NOT pg_catalog.has_function_privilege({{literal .Reader}}, listed.oid, 'EXECUTE') THEN
-      EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', listed.routine, {{literal .Reader}});
-    END IF;
+    FOREACH reader IN ARRAY ARRAY[{{range $i, $r := .HeadNames}}{{if $i}}, {{end}}{{literal $r}}{{end}}] LOOP
+      IF NOT pg_catalog.has_schema_privilege(reader, listed.namespace, 'USAGE') THEN
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, reader);
+      END IF;
+      IF NOT pg_catalog.has_function_privilege(reader, listed.oid, 'EXECUTE') THEN
+        EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', listed.routine, reader);
+      END IF;
+    END LOOP;
   END LOOP;
 END
 $kproxy$;

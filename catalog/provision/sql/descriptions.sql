@@ -28,6 +28,10 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_column (
   PRIMARY KEY (table_schema, table_name, position)
 );
 
+-- What audiences see of a table has descriptions of its own.
+ALTER TABLE {{.CatalogSchema}}.described ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
+ALTER TABLE {{.CatalogSchema}}.described_column ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
+
 -- The keys of tables that are released together. The release has an index on each.
 CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_key (
   table_schema    text,
@@ -48,7 +52,7 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.description (
   next_class   bigint NOT NULL,
   PRIMARY KEY (table_schema, table_name)
 );
-REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.description FROM PUBLIC, {{identifier .Reader}};
+REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.description FROM PUBLIC, {{.Heads}};
 
 -- The schema and the name of a published table as a client writes them. Without a schema,
 -- it is the first one by name that has such a table.
@@ -95,8 +99,8 @@ CREATE OR REPLACE FUNCTION {{.HelperSchema}}.describe("table" oid)
     updates text, published_at timestamptz, freshness text)
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT d.* FROM pg_catalog.pg_class c
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
-  CROSS JOIN LATERAL {{.HelperSchema}}.describe(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, {{len .ReleasePrefix}} + 1))
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, {{.CatalogSchema}}.release_prefix())
+  CROSS JOIN LATERAL {{.HelperSchema}}.describe(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, pg_catalog.length({{.CatalogSchema}}.release_prefix()) + 1))
     || '.' || pg_catalog.quote_ident(c.relname)) d
   WHERE c.oid = $1
 $kproxy$;
@@ -119,7 +123,7 @@ BEGIN
   END IF;
   RETURN QUERY EXECUTE pg_catalog.format('SELECT n, counted, $1 + CASE WHEN counted < n THEN n / 100000 ELSE 0 END'
     ' FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.round(pg_catalog.sum(%s::pg_catalog.float8))::pg_catalog.int8, 0) AS counted FROM %I.%I) s',
-    weight, '{{.ReleasePrefix}}' || asked.table_schema, asked.table_name) USING asked.off_by;
+    weight, {{.CatalogSchema}}.release_prefix() || asked.table_schema, asked.table_name) USING asked.off_by;
 END
 $kproxy$;
 
@@ -127,8 +131,8 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION {{.HelperSchema}}.counts("table" oid) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
   SELECT d.* FROM pg_catalog.pg_class c
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
-  CROSS JOIN LATERAL {{.HelperSchema}}.counts(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, {{len .ReleasePrefix}} + 1))
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, {{.CatalogSchema}}.release_prefix())
+  CROSS JOIN LATERAL {{.HelperSchema}}.counts(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, pg_catalog.length({{.CatalogSchema}}.release_prefix()) + 1))
     || '.' || pg_catalog.quote_ident(c.relname)) d
   WHERE c.oid = $1
 $kproxy$;

@@ -7,13 +7,26 @@
 -- stand-ins, which come later.
 SET check_function_bodies = off;
 
+-- The audience that the session's role belongs to: '' where it sees what the policy's own
+-- readers see.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.audience() RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT {{if .Audiences}}CASE{{range .Audiences}} WHEN current_user IN ({{range $i, $r := .Roles}}{{if $i}}, {{end}}{{literal $r}}{{end}}) THEN {{literal .Name}}{{end}} ELSE '' END{{else}}''{{end}}::pg_catalog.text
+$kproxy$;
+
+-- How the names of the schemas begin whose relations the session reads.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.release_prefix() RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT {{if .Audiences}}CASE{{range .Audiences}} WHEN current_user IN ({{range $i, $r := .Roles}}{{if $i}}, {{end}}{{literal $r}}{{end}}) THEN {{literal .Prefix}}{{end}} ELSE {{literal .ReleasePrefix}} END{{else}}{{literal .ReleasePrefix}}{{end}}::pg_catalog.text
+$kproxy$;
+
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.is_stand_in(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = $1 AND (n.nspname = '{{.CatalogSchema}}'
       -- Of the relations in release schemas, those for readable relations carry REFERENCES.
-      OR pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
+      OR pg_catalog.starts_with(n.nspname::pg_catalog.text, {{.CatalogSchema}}.release_prefix())
         AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
       -- All sessions are the reader's: its temporary tables are not all one's own.
       -- Parallel workers know which are.
@@ -51,7 +64,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT s.oid FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ({{.CatalogSchema}}.release_prefix() || n.nspname::pg_catalog.text)::pg_catalog.name
     JOIN pg_catalog.pg_class s ON s.relnamespace = r.oid AND s.relname = c.relname
     WHERE c.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
 $kproxy$;
@@ -62,7 +75,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT c.oid FROM pg_catalog.pg_class s
     JOIN pg_catalog.pg_namespace r ON r.oid = s.relnamespace
-    JOIN pg_catalog.pg_namespace n ON r.nspname = ('{{.ReleasePrefix}}' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace n ON r.nspname = ({{.CatalogSchema}}.release_prefix() || n.nspname::pg_catalog.text)::pg_catalog.name
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = s.relname
     WHERE s.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
 $kproxy$;
@@ -70,7 +83,7 @@ $kproxy$;
 -- Whether a relation is the stand-in for a readable one.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.stands_in(schema text, relation text) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT CASE WHEN pg_catalog.starts_with($1, '{{.ReleasePrefix}}') THEN EXISTS (
+  SELECT CASE WHEN pg_catalog.starts_with($1, {{.CatalogSchema}}.release_prefix()) THEN EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1::pg_catalog.name AND c.relname = $2::pg_catalog.name
       AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')) ELSE false END
@@ -95,7 +108,7 @@ CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.release_namespace(namespace oid) R
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT r.oid FROM pg_catalog.pg_namespace s
-    JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || s.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ({{.CatalogSchema}}.release_prefix() || s.nspname::pg_catalog.text)::pg_catalog.name
     WHERE s.oid = $1), $1)
 $kproxy$;
 
@@ -112,8 +125,8 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT s.oid FROM pg_catalog.pg_namespace r
     JOIN pg_catalog.pg_namespace s
-      ON s.nspname = pg_catalog.substr(r.nspname::pg_catalog.text, {{len .ReleasePrefix}} + 1)::pg_catalog.name
-    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::pg_catalog.text, '{{.ReleasePrefix}}')), $1)
+      ON s.nspname = pg_catalog.substr(r.nspname::pg_catalog.text, pg_catalog.length({{.CatalogSchema}}.release_prefix()) + 1)::pg_catalog.name
+    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::pg_catalog.text, {{.CatalogSchema}}.release_prefix())), $1)
 $kproxy$;
 
 -- The schema whose published relations the given schema holds; itself if none.
@@ -174,8 +187,8 @@ CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.client_schema(name name) RETURNS T
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 2 AS $kproxy$
   SELECT n.oid, CASE WHEN n.nspname OPERATOR(pg_catalog.=) $1 THEN 2 ELSE 1 END
   FROM pg_catalog.pg_namespace n
-  WHERE n.nspname IN ($1, ('{{.ReleasePrefix}}'::pg_catalog.text OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
-    AND NOT pg_catalog.starts_with($1::pg_catalog.text, '{{.ReleasePrefix}}')
+  WHERE n.nspname IN ($1, ({{.CatalogSchema}}.release_prefix() OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
+    AND $1::pg_catalog.text OPERATOR(pg_catalog.!~) '^{{.ReleasePattern}}'
     AND $1 NOT IN ('{{.CatalogSchema}}', '{{.StoreSchema}}')
   UNION ALL
   SELECT pg_catalog.pg_my_temp_schema(), 1 WHERE $1 OPERATOR(pg_catalog.=) 'pg_temp'
@@ -383,4 +396,4 @@ $kproxy$;
 
 RESET check_function_bodies;
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} FROM PUBLIC;
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} TO {{identifier .Reader}};
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} TO {{.Heads}};

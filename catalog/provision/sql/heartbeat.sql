@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.heartbeat (
   number     bigint NOT NULL,
   written_at timestamptz NOT NULL
 );
-GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.heartbeat TO {{identifier .Reader}};
+GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.heartbeat TO {{.Heads}};
 
 -- Up to where the releases show the source, of which the process that applies tells the
 -- others where upstream.reader.max_staleness is set.
@@ -15,4 +15,4 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.applied (
   epoch bigint NOT NULL,
   lsn   pg_lsn NOT NULL
 );
-REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.applied FROM PUBLIC, {{identifier .Reader}};
+REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.applied FROM PUBLIC, {{.Heads}};

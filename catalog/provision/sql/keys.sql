@@ -10,7 +10,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 10 AS $kproxy$
       JOIN pg_catalog.pg_attribute a ON a.attrelid = v.oid AND a.attname = c.name::pg_catalog.name ORDER BY c.place), i.oid
   FROM {{.CatalogSchema}}.described_key k
   JOIN pg_catalog.pg_namespace n ON n.nspname = k.table_schema::pg_catalog.name
-  JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || k.table_schema)::pg_catalog.name
+  JOIN pg_catalog.pg_namespace r ON r.nspname = ({{.CatalogSchema}}.release_prefix() || k.table_schema)::pg_catalog.name
   JOIN pg_catalog.pg_class v ON v.relnamespace = r.oid AND v.relname = k.table_name::pg_catalog.name
   JOIN pg_catalog.pg_namespace s ON s.nspname = '{{.StoreSchema}}'
   JOIN pg_catalog.pg_class i ON i.relnamespace = s.oid AND i.relname = k.release_index::pg_catalog.name AND i.relkind = 'i'
@@ -44,7 +44,7 @@ BEGIN
   FROM {{.CatalogSchema}}.described d
   JOIN pg_catalog.pg_namespace n ON n.nspname = d.table_schema::pg_catalog.name
   JOIN pg_catalog.pg_class t ON t.relnamespace = n.oid AND t.relname = d.table_name::pg_catalog.name
-  JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || d.table_schema)::pg_catalog.name
+  JOIN pg_catalog.pg_namespace r ON r.nspname = ({{.CatalogSchema}}.release_prefix() || d.table_schema)::pg_catalog.name
   JOIN pg_catalog.pg_class v ON v.relnamespace = r.oid AND v.relname = t.relname
   JOIN pg_catalog.pg_constraint c ON c.conrelid = t.oid AND c.contype = 'f' AND c.conparentid = 0
   JOIN pg_catalog.pg_class f ON f.oid = c.confrelid

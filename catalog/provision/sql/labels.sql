@@ -153,7 +153,36 @@ $kproxy$;
 COMMENT ON FUNCTION {{.HelperSchema}}.labels(text, text) IS 'The labels of a column''s taxonomy or order, each with the one above it and how many values are below.';
 COMMENT ON FUNCTION {{.HelperSchema}}.labels(text, text, text) IS 'How each label of a column''s taxonomy or order relates to the one wanted: certain, possible, and the share of its values that are meant.';
 
+-- Each audience reads what is described of its own releases. Keys are those of tables that are
+-- released together, which no audience sees.
+ALTER TABLE {{.CatalogSchema}}.label ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
+DO $kproxy$
+DECLARE
+  described record;
+BEGIN
+  FOR described IN
+    SELECT d.name, d.columns, d.condition FROM (VALUES
+      ('described', 'table_schema, table_name, audience', 'audience = {{.CatalogSchema}}.audience()'),
+      ('described_column', 'table_schema, table_name, position, audience', 'audience = {{.CatalogSchema}}.audience()'),
+      ('label', 'table_name, column_name, label, table_schema, audience', 'audience = {{.CatalogSchema}}.audience()'),
+      ('described_key', NULL, '{{.CatalogSchema}}.audience() = ''''')) AS d(name, columns, condition)
+  LOOP
+    IF described.columns IS NOT NULL AND NOT EXISTS (
+      SELECT FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+      WHERE c.conrelid = pg_catalog.format('{{.CatalogSchema}}.%I', described.name)::pg_catalog.regclass AND c.contype = 'p' AND a.attname = 'audience') THEN
+      EXECUTE pg_catalog.format('ALTER TABLE {{.CatalogSchema}}.%1$I DROP CONSTRAINT %2$I, ADD PRIMARY KEY (%3$s)',
+        described.name, described.name || '_pkey', described.columns);
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_policy p
+      WHERE p.polrelid = pg_catalog.format('{{.CatalogSchema}}.%I', described.name)::pg_catalog.regclass AND p.polname = 'own') THEN
+      EXECUTE pg_catalog.format('CREATE POLICY own ON {{.CatalogSchema}}.%I FOR SELECT USING (%s)', described.name, described.condition);
+    END IF;
+    EXECUTE pg_catalog.format('ALTER TABLE {{.CatalogSchema}}.%I ENABLE ROW LEVEL SECURITY', described.name);
+  END LOOP;
+END
+$kproxy$;
+
 -- REFERENCES, which reaches nothing here, keeps these tables out of listings: see visible().
-GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.described, {{.CatalogSchema}}.described_column, {{.CatalogSchema}}.described_key, {{.CatalogSchema}}.label TO {{identifier .Reader}};
+GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.described, {{.CatalogSchema}}.described_column, {{.CatalogSchema}}.described_key, {{.CatalogSchema}}.label TO {{.Heads}};
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}}, {{.HelperSchema}} FROM PUBLIC;
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}}, {{.HelperSchema}} TO {{identifier .Reader}};
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}}, {{.HelperSchema}} TO {{.Heads}};

@@ -7,4 +7,4 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.mark (
   mark         uuid NOT NULL,
   PRIMARY KEY (table_schema, table_name)
 ) WITH (fillfactor = 10);
-GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.mark TO {{identifier .Reader}};
+GRANT SELECT, REFERENCES ON TABLE {{.CatalogSchema}}.mark TO {{.Heads}};

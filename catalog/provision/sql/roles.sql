@@ -1,32 +1,37 @@
--- Clients' sessions run as the reader.
+-- Clients' sessions run as the reader{{if .Audiences}}, or as the first role of an audience{{end}}.
 DO $kproxy$
 BEGIN
-  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .Reader}}) THEN
-    CREATE ROLE {{identifier .Reader}} LOGIN NOINHERIT;
-  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .Reader}} AND (rolinherit OR NOT rolcanlogin)) THEN
-    ALTER ROLE {{identifier .Reader}} LOGIN NOINHERIT;
-  END IF;
-{{- range .Further}}
+{{- range .HeadNames}}
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .}}) THEN
-    CREATE ROLE {{identifier .}} LOGIN INHERIT;
-  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .}} AND NOT (rolinherit AND rolcanlogin)) THEN
-    ALTER ROLE {{identifier .}} LOGIN INHERIT;
+    CREATE ROLE {{identifier .}} LOGIN NOINHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .}} AND (rolinherit OR NOT rolcanlogin)) THEN
+    ALTER ROLE {{identifier .}} LOGIN NOINHERIT;
+  END IF;
+{{- end}}
+{{- range .Members}}
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .Role}}) THEN
+    CREATE ROLE {{identifier .Role}} LOGIN INHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {{literal .Role}} AND NOT (rolinherit AND rolcanlogin)) THEN
+    ALTER ROLE {{identifier .Role}} LOGIN INHERIT;
   END IF;
 {{- end}}
 END
 $kproxy$;
 
-{{if .Further -}}
--- Further reader roles have the rights of the first one as its members, and none of their
--- own. From PostgreSQL 16 on they do not even become it.
+{{if .Members -}}
+-- Further reader roles have the rights of the first one{{if .Audiences}}, and those of an audience the rights of
+-- its first one,{{end}} as its members, and none of their own. From PostgreSQL 16 on they do not even become it.
 DO $kproxy$
 DECLARE
-  further text;
+  further record;
   manner text := CASE WHEN pg_catalog.current_setting('server_version_num')::integer >= 160000
     THEN 'WITH INHERIT TRUE, SET FALSE' ELSE '' END;
 BEGIN
-  FOREACH further IN ARRAY ARRAY[{{range $i, $r := .Further}}{{if $i}}, {{end}}{{literal $r}}{{end}}] LOOP
-    EXECUTE pg_catalog.format('GRANT %I TO %I %s', {{literal .Reader}}, further, manner);
+  FOR further IN SELECT m.reader, m.role FROM (VALUES
+{{- range $i, $m := .Members}}{{if $i}},{{end}}
+    ({{literal $m.Head}}, {{literal $m.Role}})
+{{- end}}) AS m(reader, role) LOOP
+    EXECUTE pg_catalog.format('GRANT %I TO %I %s', further.reader, further.role, manner);
   END LOOP;
 END
 $kproxy$;
@@ -59,11 +64,11 @@ $kproxy$;
 
 DO $kproxy$
 BEGIN
-  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), {{literal .Reader}});
+  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO ', pg_catalog.current_database()) || {{literal .Heads}};
 {{- if .TemporaryTables}}
-  EXECUTE pg_catalog.format('GRANT TEMPORARY ON DATABASE %I TO %I', pg_catalog.current_database(), {{literal .Reader}});
+  EXECUTE pg_catalog.format('GRANT TEMPORARY ON DATABASE %I TO ', pg_catalog.current_database()) || {{literal .Heads}};
 {{- else}}
-  EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM %I', pg_catalog.current_database(), {{literal .Reader}});
+  EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM ', pg_catalog.current_database()) || {{literal .Heads}};
 {{- end}}
 END
 $kproxy$;

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.served_columns() RETURNS TABLE (re
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000 AS $kproxy$
   SELECT c.oid, a.attnum FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || n.nspname::pg_catalog.text)::pg_catalog.name
+  JOIN pg_catalog.pg_namespace r ON r.nspname = ({{.CatalogSchema}}.release_prefix() || n.nspname::pg_catalog.text)::pg_catalog.name
   JOIN pg_catalog.pg_class s ON s.relnamespace = r.oid AND s.relname = c.relname
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_attribute shown ON shown.attrelid = s.oid AND shown.attname = a.attname AND NOT shown.attisdropped
@@ -27,7 +27,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 10 AS $kproxy$
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
   WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
-    AND n.nspname <> '{{.CatalogSchema}}' AND NOT pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
+    AND n.nspname <> '{{.CatalogSchema}}' AND n.nspname::pg_catalog.text !~ '^{{.ReleasePattern}}'
     AND NOT pg_catalog.starts_with(n.nspname::pg_catalog.text, 'pg_temp_')
     AND (c.oid, a.attnum) NOT IN (SELECT s.relation, s.number FROM {{.CatalogSchema}}.served_columns() s)
 $kproxy$;

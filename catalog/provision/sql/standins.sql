@@ -38,12 +38,13 @@ BEGIN
              WHEN s.translated AND l.name ~ '^(.*_)?catalog(_name)?$' THEN
                pg_catalog.format('CASE WHEN %s IS NOT NULL THEN {{.CatalogSchema}}.database_name() END::%s', l.source, l.type)
              WHEN s.translated AND l.name ~ '_schema$' THEN
-               pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''{{.ReleasePrefix}}'') THEN pg_catalog.substr(%1$s::text, {{len .ReleasePrefix}} + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
+               pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, {{.CatalogSchema}}.release_prefix()) THEN pg_catalog.substr(%1$s::text, pg_catalog.length({{.CatalogSchema}}.release_prefix()) + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
              -- Functions of users are not shown.
              WHEN l.own_type = 'regproc' THEN pg_catalog.format('CASE WHEN %1$s::pg_catalog.oid < 16384 THEN %1$s::pg_catalog.oid ELSE 0::pg_catalog.oid END', l.source)
              WHEN l.type <> l.own_type THEN l.source || '::' || l.type
              ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
-           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''{{.StoreSchema}}'', ''{{.CatalogSchema}}''))', l.source)
+           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''{{.StoreSchema}}'', ''{{.CatalogSchema}}'')'
+                 || ' AND (%1$s::text !~ ''^{{.ReleasePattern}}'' OR pg_catalog.starts_with(%1$s::text, {{.CatalogSchema}}.release_prefix())))', l.source)
                -- In the place of the stand-in for a readable relation, that is shown itself.
                || CASE WHEN l.name IN ('table_schema', 'object_schema')
                        THEN pg_catalog.format(' AND NOT {{.CatalogSchema}}.stands_in(%s::text, c.%I::text)', l.source, pg_catalog.replace(l.name, '_schema', '_name'))
@@ -67,7 +68,7 @@ BEGIN
     body := NULL;
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
     -- REFERENCES marks them: see visible().
-    EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', s.stand_in, {{literal .Reader}});
+    EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO ', s.stand_in) || {{literal .Heads}};
   END LOOP;
 END
 $kproxy$;

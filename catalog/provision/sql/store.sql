@@ -1,11 +1,17 @@
 -- What follows belongs to the owner.
 SET ROLE {{identifier .Owner}};
 {{range .OwnSchemas}}
-REVOKE ALL PRIVILEGES ON SCHEMA {{identifier .}} FROM PUBLIC, {{identifier $.Reader}};
+REVOKE ALL PRIVILEGES ON SCHEMA {{identifier .}} FROM PUBLIC, {{$.Heads}};
+{{- end}}
+{{- range .CommonSchemas}}
+GRANT USAGE ON SCHEMA {{identifier .}} TO {{$.Heads}};
 {{- end}}
 {{- range .ReaderSchemas}}
 GRANT USAGE ON SCHEMA {{identifier .}} TO {{identifier $.Reader}};
 {{- end}}
+{{- range $a := .Audiences}}{{range .Schemas}}
+GRANT USAGE ON SCHEMA {{identifier .}} TO {{identifier $a.Head}};
+{{- end}}{{end}}
 
 -- The replication position that the published state stands for.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.position (
@@ -150,7 +156,10 @@ INSERT INTO {{.StoreSchema}}.login
   SELECT pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
   WHERE NOT EXISTS (SELECT FROM {{.StoreSchema}}.login);
 
--- The further reader roles, so that one that is no more configured is known.
+-- The further reader roles, and those of audiences, so that one that is no more configured, or
+-- has another part now, is known.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.reader (name text PRIMARY KEY);
+-- Whether it is the first one of an audience, which has rights of its own.
+ALTER TABLE {{.StoreSchema}}.reader ADD COLUMN IF NOT EXISTS is_first boolean NOT NULL DEFAULT false;
 
-REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA {{.StoreSchema}} FROM PUBLIC, {{identifier .Reader}};
+REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA {{.StoreSchema}} FROM PUBLIC, {{.Heads}};

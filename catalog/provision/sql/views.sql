@@ -10,6 +10,8 @@ DO $kproxy$
 DECLARE
   listed record;
   inner_relation record;
+  reader text;
+  audience record;
 BEGIN
   FOR listed IN
     WITH RECURSIVE calls(oid, definer, reading) AS (
@@ -60,7 +62,7 @@ BEGIN
       ) AS e(source, target, how) ON e.source = s.oid AND (e.how = 'view' OR s.how IN ('protected', e.how))
     )
     SELECT l.written, c.oid, c.oid::pg_catalog.regclass AS name, c.relkind AS kind,
-           n.nspname AS schema, '{{.ReleasePrefix}}' || n.nspname AS release,
+           n.nspname AS schema,
            c.oid IS NOT NULL AND c.oid IN (SELECT shows.oid FROM shows) AS shows,
            c.oid IS NOT NULL AND c.relkind = 'v' AND c.oid IN (SELECT shows.oid FROM shows WHERE shows.how <> 'computed') AS derived
     FROM (VALUES
@@ -77,10 +79,12 @@ BEGIN
       CONTINUE;
     END IF;
     IF listed.shows AND NOT listed.derived THEN
-      IF pg_catalog.has_any_column_privilege({{literal .Reader}}, listed.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
-         OR pg_catalog.has_table_privilege({{literal .Reader}}, listed.oid, 'DELETE, TRUNCATE, TRIGGER') THEN
-        EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, {{literal .Reader}});
-      END IF;
+      FOREACH reader IN ARRAY ARRAY[{{range $i, $r := .HeadNames}}{{if $i}}, {{end}}{{literal $r}}{{end}}] LOOP
+        IF pg_catalog.has_any_column_privilege(reader, listed.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+           OR pg_catalog.has_table_privilege(reader, listed.oid, 'DELETE, TRUNCATE, TRIGGER') THEN
+          EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, reader);
+        END IF;
+      END LOOP;
       RAISE WARNING 'readable %: it shows rows of protected tables as they are, and is not granted', listed.written
         USING HINT = CASE listed.kind
           WHEN 'm' THEN 'Write it as a view, which is published from what the tables publish, or take it off readable.'
@@ -88,21 +92,31 @@ BEGIN
           ELSE 'Take it off readable: analysts read the protected table.' END;
       CONTINUE;
     END IF;
-    IF NOT pg_catalog.has_schema_privilege({{literal .Reader}}, listed.schema, 'USAGE') THEN
-      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, {{literal .Reader}});
-    END IF;
-    IF pg_catalog.octet_length(listed.release) > 63 THEN
-      RAISE EXCEPTION 'the schema of %: the name of its release schema is longer than 63 bytes', listed.name;
-    END IF;
-    IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(listed.release)) IS NULL THEN
-      EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', listed.release, {{literal .Owner}});
-    END IF;
-    EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.release, {{literal .Reader}});
+    -- Each audience has stand-ins of its own; views over protected tables are the first's alone.
+    FOR audience IN
+      SELECT a.reader, a.prefix || listed.schema AS release FROM (VALUES
+        ({{literal .Reader}}, {{literal .ReleasePrefix}}, true)
+{{- range .Audiences}},
+        ({{literal .Head}}, {{literal .Prefix}}, false)
+{{- end}}
+      ) AS a(reader, prefix, is_first) WHERE a.is_first OR NOT listed.derived
+    LOOP
+      IF NOT pg_catalog.has_schema_privilege(audience.reader, listed.schema, 'USAGE') THEN
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, audience.reader);
+      END IF;
+      IF pg_catalog.octet_length(audience.release) > 63 THEN
+        RAISE EXCEPTION 'the schema of %: the name of its release schema is longer than 63 bytes', listed.name;
+      END IF;
+      IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(audience.release)) IS NULL THEN
+        EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', audience.release, {{literal .Owner}});
+      END IF;
+      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', audience.release, audience.reader);
+    END LOOP;
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM {{range $i, $r := .Readers}}{{if $i}}, {{end}}%I{{end}}', listed.name{{range .Readers}}, {{literal .}}{{end}});
     IF listed.derived THEN
       CONTINUE;
     END IF;
-    EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO %I', listed.name, {{literal .Reader}});
+    EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO ', listed.name) || {{literal .Heads}};
     FOR inner_relation IN
       WITH RECURSIVE under(oid) AS (
         SELECT listed.oid

@@ -14,4 +14,4 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.view (
 );
 ALTER TABLE {{.StoreSchema}}.view ADD COLUMN IF NOT EXISTS accepted text DEFAULT '{"over_protected":true}';
 ALTER TABLE {{.StoreSchema}}.view ALTER COLUMN accepted DROP DEFAULT;
-REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.view FROM PUBLIC, {{identifier .Reader}};
+REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.view FROM PUBLIC, {{.Heads}};

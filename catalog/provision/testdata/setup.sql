@@ -94,8 +94,8 @@ $kproxy$;
 
 DO $kproxy$
 BEGIN
-  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I', pg_catalog.current_database(), 'kproxy_reader');
-  EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM %I', pg_catalog.current_database(), 'kproxy_reader');
+  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO ', pg_catalog.current_database()) || '"kproxy_reader"';
+  EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM ', pg_catalog.current_database()) || '"kproxy_reader"';
 END
 $kproxy$;
 
@@ -152,20 +152,22 @@ REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader";
 DO $kproxy$
 DECLARE
   former pg_catalog.regclass;
+  reader text;
 BEGIN
-  FOR former IN
-    SELECT DISTINCT c.oid::pg_catalog.regclass FROM pg_catalog.pg_class c
+  FOR former, reader IN
+    SELECT DISTINCT c.oid::pg_catalog.regclass, r.rolname::text FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
-    WHERE a.grantee = pg_catalog.to_regrole('"kproxy_reader"') AND a.privilege_type = 'REFERENCES'
-      AND n.nspname NOT IN ('kproxy_store', 'kproxy_catalog') AND NOT pg_catalog.starts_with(n.nspname, 'kproxy_release_')
+    JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+    WHERE r.rolname::text = ANY (ARRAY['kproxy_reader']) AND a.privilege_type = 'REFERENCES'
+      AND n.nspname NOT IN ('kproxy_store', 'kproxy_catalog') AND n.nspname::text !~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_'
       AND pg_catalog.pg_has_role(c.relowner, 'USAGE')
       AND (n.nspname::text, c.relname::text) NOT IN (VALUES
         ('public', 'wards')
       )
-    ORDER BY 1
+    ORDER BY 1, 2
   LOOP
-    EXECUTE pg_catalog.format('REVOKE REFERENCES ON TABLE %s FROM %I', former, 'kproxy_reader');
+    EXECUTE pg_catalog.format('REVOKE REFERENCES ON TABLE %s FROM %I', former, reader);
   END LOOP;
 END
 $kproxy$;
@@ -181,6 +183,8 @@ DO $kproxy$
 DECLARE
   listed record;
   inner_relation record;
+  reader text;
+  audience record;
 BEGIN
   FOR listed IN
     WITH RECURSIVE calls(oid, definer, reading) AS (
@@ -227,7 +231,7 @@ BEGIN
       ) AS e(source, target, how) ON e.source = s.oid AND (e.how = 'view' OR s.how IN ('protected', e.how))
     )
     SELECT l.written, c.oid, c.oid::pg_catalog.regclass AS name, c.relkind AS kind,
-           n.nspname AS schema, 'kproxy_release_' || n.nspname AS release,
+           n.nspname AS schema,
            c.oid IS NOT NULL AND c.oid IN (SELECT shows.oid FROM shows) AS shows,
            c.oid IS NOT NULL AND c.relkind = 'v' AND c.oid IN (SELECT shows.oid FROM shows WHERE shows.how <> 'computed') AS derived
     FROM (VALUES
@@ -243,10 +247,12 @@ BEGIN
       CONTINUE;
     END IF;
     IF listed.shows AND NOT listed.derived THEN
-      IF pg_catalog.has_any_column_privilege('kproxy_reader', listed.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
-         OR pg_catalog.has_table_privilege('kproxy_reader', listed.oid, 'DELETE, TRUNCATE, TRIGGER') THEN
-        EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
-      END IF;
+      FOREACH reader IN ARRAY ARRAY['kproxy_reader'] LOOP
+        IF pg_catalog.has_any_column_privilege(reader, listed.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+           OR pg_catalog.has_table_privilege(reader, listed.oid, 'DELETE, TRUNCATE, TRIGGER') THEN
+          EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, reader);
+        END IF;
+      END LOOP;
       RAISE WARNING 'readable %: it shows rows of protected tables as they are, and is not granted', listed.written
         USING HINT = CASE listed.kind
           WHEN 'm' THEN 'Write it as a view, which is published from what the tables publish, or take it off readable.'
@@ -254,21 +260,28 @@ BEGIN
           ELSE 'Take it off readable: analysts read the protected table.' END;
       CONTINUE;
     END IF;
-    IF NOT pg_catalog.has_schema_privilege('kproxy_reader', listed.schema, 'USAGE') THEN
-      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, 'kproxy_reader');
-    END IF;
-    IF pg_catalog.octet_length(listed.release) > 63 THEN
-      RAISE EXCEPTION 'the schema of %: the name of its release schema is longer than 63 bytes', listed.name;
-    END IF;
-    IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(listed.release)) IS NULL THEN
-      EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', listed.release, 'kproxy_owner');
-    END IF;
-    EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.release, 'kproxy_reader');
+    -- Each audience has stand-ins of its own; views over protected tables are the first's alone.
+    FOR audience IN
+      SELECT a.reader, a.prefix || listed.schema AS release FROM (VALUES
+        ('kproxy_reader', 'kproxy_release_', true)
+      ) AS a(reader, prefix, is_first) WHERE a.is_first OR NOT listed.derived
+    LOOP
+      IF NOT pg_catalog.has_schema_privilege(audience.reader, listed.schema, 'USAGE') THEN
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, audience.reader);
+      END IF;
+      IF pg_catalog.octet_length(audience.release) > 63 THEN
+        RAISE EXCEPTION 'the schema of %: the name of its release schema is longer than 63 bytes', listed.name;
+      END IF;
+      IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(audience.release)) IS NULL THEN
+        EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', audience.release, 'kproxy_owner');
+      END IF;
+      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', audience.release, audience.reader);
+    END LOOP;
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
     IF listed.derived THEN
       CONTINUE;
     END IF;
-    EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO %I', listed.name, 'kproxy_reader');
+    EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO ', listed.name) || '"kproxy_reader"';
     FOR inner_relation IN
       WITH RECURSIVE under(oid) AS (
         SELECT listed.oid
@@ -367,6 +380,7 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
   ADD COLUMN IF NOT EXISTS promise       text,
+  ADD COLUMN IF NOT EXISTS audiences     text, -- what is published for audiences, as JSON
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below
@@ -448,8 +462,11 @@ INSERT INTO kproxy_store.login
   SELECT pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
   WHERE NOT EXISTS (SELECT FROM kproxy_store.login);
 
--- The further reader roles, so that one that is no more configured is known.
+-- The further reader roles, and those of audiences, so that one that is no more configured, or
+-- has another part now, is known.
 CREATE TABLE IF NOT EXISTS kproxy_store.reader (name text PRIMARY KEY);
+-- Whether it is the first one of an audience, which has rights of its own.
+ALTER TABLE kproxy_store.reader ADD COLUMN IF NOT EXISTS is_first boolean NOT NULL DEFAULT false;
 
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
 
@@ -480,13 +497,26 @@ REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader";
 -- stand-ins, which come later.
 SET check_function_bodies = off;
 
+-- The audience that the session's role belongs to: '' where it sees what the policy's own
+-- readers see.
+CREATE OR REPLACE FUNCTION kproxy_catalog.audience() RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT ''::pg_catalog.text
+$kproxy$;
+
+-- How the names of the schemas begin whose relations the session reads.
+CREATE OR REPLACE FUNCTION kproxy_catalog.release_prefix() RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT 'kproxy_release_'::pg_catalog.text
+$kproxy$;
+
 CREATE OR REPLACE FUNCTION kproxy_catalog.is_stand_in(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = $1 AND (n.nspname = 'kproxy_catalog'
       -- Of the relations in release schemas, those for readable relations carry REFERENCES.
-      OR pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
+      OR pg_catalog.starts_with(n.nspname::pg_catalog.text, kproxy_catalog.release_prefix())
         AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
       -- All sessions are the reader's: its temporary tables are not all one's own.
       -- Parallel workers know which are.
@@ -524,7 +554,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT s.oid FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace r ON r.nspname = (kproxy_catalog.release_prefix() || n.nspname::pg_catalog.text)::pg_catalog.name
     JOIN pg_catalog.pg_class s ON s.relnamespace = r.oid AND s.relname = c.relname
     WHERE c.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
 $kproxy$;
@@ -535,7 +565,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT c.oid FROM pg_catalog.pg_class s
     JOIN pg_catalog.pg_namespace r ON r.oid = s.relnamespace
-    JOIN pg_catalog.pg_namespace n ON r.nspname = ('kproxy_release_' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace n ON r.nspname = (kproxy_catalog.release_prefix() || n.nspname::pg_catalog.text)::pg_catalog.name
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = s.relname
     WHERE s.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
 $kproxy$;
@@ -543,7 +573,7 @@ $kproxy$;
 -- Whether a relation is the stand-in for a readable one.
 CREATE OR REPLACE FUNCTION kproxy_catalog.stands_in(schema text, relation text) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT CASE WHEN pg_catalog.starts_with($1, 'kproxy_release_') THEN EXISTS (
+  SELECT CASE WHEN pg_catalog.starts_with($1, kproxy_catalog.release_prefix()) THEN EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1::pg_catalog.name AND c.relname = $2::pg_catalog.name
       AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')) ELSE false END
@@ -568,7 +598,7 @@ CREATE OR REPLACE FUNCTION kproxy_catalog.release_namespace(namespace oid) RETUR
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT r.oid FROM pg_catalog.pg_namespace s
-    JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || s.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace r ON r.nspname = (kproxy_catalog.release_prefix() || s.nspname::pg_catalog.text)::pg_catalog.name
     WHERE s.oid = $1), $1)
 $kproxy$;
 
@@ -585,8 +615,8 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT s.oid FROM pg_catalog.pg_namespace r
     JOIN pg_catalog.pg_namespace s
-      ON s.nspname = pg_catalog.substr(r.nspname::pg_catalog.text, 15 + 1)::pg_catalog.name
-    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::pg_catalog.text, 'kproxy_release_')), $1)
+      ON s.nspname = pg_catalog.substr(r.nspname::pg_catalog.text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name
+    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::pg_catalog.text, kproxy_catalog.release_prefix())), $1)
 $kproxy$;
 
 -- The schema whose published relations the given schema holds; itself if none.
@@ -647,8 +677,8 @@ CREATE OR REPLACE FUNCTION kproxy_catalog.client_schema(name name) RETURNS TABLE
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 2 AS $kproxy$
   SELECT n.oid, CASE WHEN n.nspname OPERATOR(pg_catalog.=) $1 THEN 2 ELSE 1 END
   FROM pg_catalog.pg_namespace n
-  WHERE n.nspname IN ($1, ('kproxy_release_'::pg_catalog.text OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
-    AND NOT pg_catalog.starts_with($1::pg_catalog.text, 'kproxy_release_')
+  WHERE n.nspname IN ($1, (kproxy_catalog.release_prefix() OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
+    AND $1::pg_catalog.text OPERATOR(pg_catalog.!~) '^kproxy_(release|audience_[a-z][a-z0-9]*)_'
     AND $1 NOT IN ('kproxy_catalog', 'kproxy_store')
   UNION ALL
   SELECT pg_catalog.pg_my_temp_schema(), 1 WHERE $1 OPERATOR(pg_catalog.=) 'pg_temp'
@@ -866,7 +896,7 @@ CREATE OR REPLACE FUNCTION kproxy_catalog.served_columns() RETURNS TABLE (relati
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000 AS $kproxy$
   SELECT c.oid, a.attnum FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || n.nspname::pg_catalog.text)::pg_catalog.name
+  JOIN pg_catalog.pg_namespace r ON r.nspname = (kproxy_catalog.release_prefix() || n.nspname::pg_catalog.text)::pg_catalog.name
   JOIN pg_catalog.pg_class s ON s.relnamespace = r.oid AND s.relname = c.relname
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_attribute shown ON shown.attrelid = s.oid AND shown.attname = a.attname AND NOT shown.attisdropped
@@ -887,7 +917,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 10 AS $kproxy$
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
   WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
-    AND n.nspname <> 'kproxy_catalog' AND NOT pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
+    AND n.nspname <> 'kproxy_catalog' AND n.nspname::pg_catalog.text !~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_'
     AND NOT pg_catalog.starts_with(n.nspname::pg_catalog.text, 'pg_temp_')
     AND (c.oid, a.attnum) NOT IN (SELECT s.relation, s.number FROM kproxy_catalog.served_columns() s)
 $kproxy$;
@@ -1320,6 +1350,10 @@ CREATE TABLE IF NOT EXISTS kproxy_catalog.described_column (
   PRIMARY KEY (table_schema, table_name, position)
 );
 
+-- What audiences see of a table has descriptions of its own.
+ALTER TABLE kproxy_catalog.described ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
+ALTER TABLE kproxy_catalog.described_column ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
+
 -- The keys of tables that are released together. The release has an index on each.
 CREATE TABLE IF NOT EXISTS kproxy_catalog.described_key (
   table_schema    text,
@@ -1387,8 +1421,8 @@ CREATE OR REPLACE FUNCTION kproxy.describe("table" oid)
     updates text, published_at timestamptz, freshness text)
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT d.* FROM pg_catalog.pg_class c
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
-  CROSS JOIN LATERAL kproxy.describe(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, 15 + 1))
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, kproxy_catalog.release_prefix())
+  CROSS JOIN LATERAL kproxy.describe(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1))
     || '.' || pg_catalog.quote_ident(c.relname)) d
   WHERE c.oid = $1
 $kproxy$;
@@ -1411,7 +1445,7 @@ BEGIN
   END IF;
   RETURN QUERY EXECUTE pg_catalog.format('SELECT n, counted, $1 + CASE WHEN counted < n THEN n / 100000 ELSE 0 END'
     ' FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.round(pg_catalog.sum(%s::pg_catalog.float8))::pg_catalog.int8, 0) AS counted FROM %I.%I) s',
-    weight, 'kproxy_release_' || asked.table_schema, asked.table_name) USING asked.off_by;
+    weight, kproxy_catalog.release_prefix() || asked.table_schema, asked.table_name) USING asked.off_by;
 END
 $kproxy$;
 
@@ -1419,8 +1453,8 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION kproxy.counts("table" oid) RETURNS TABLE ("rows" bigint, counted bigint, off_by bigint)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
   SELECT d.* FROM pg_catalog.pg_class c
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
-  CROSS JOIN LATERAL kproxy.counts(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, 15 + 1))
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, kproxy_catalog.release_prefix())
+  CROSS JOIN LATERAL kproxy.counts(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1))
     || '.' || pg_catalog.quote_ident(c.relname)) d
   WHERE c.oid = $1
 $kproxy$;
@@ -1443,7 +1477,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 10 AS $kproxy$
       JOIN pg_catalog.pg_attribute a ON a.attrelid = v.oid AND a.attname = c.name::pg_catalog.name ORDER BY c.place), i.oid
   FROM kproxy_catalog.described_key k
   JOIN pg_catalog.pg_namespace n ON n.nspname = k.table_schema::pg_catalog.name
-  JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || k.table_schema)::pg_catalog.name
+  JOIN pg_catalog.pg_namespace r ON r.nspname = (kproxy_catalog.release_prefix() || k.table_schema)::pg_catalog.name
   JOIN pg_catalog.pg_class v ON v.relnamespace = r.oid AND v.relname = k.table_name::pg_catalog.name
   JOIN pg_catalog.pg_namespace s ON s.nspname = 'kproxy_store'
   JOIN pg_catalog.pg_class i ON i.relnamespace = s.oid AND i.relname = k.release_index::pg_catalog.name AND i.relkind = 'i'
@@ -1477,7 +1511,7 @@ BEGIN
   FROM kproxy_catalog.described d
   JOIN pg_catalog.pg_namespace n ON n.nspname = d.table_schema::pg_catalog.name
   JOIN pg_catalog.pg_class t ON t.relnamespace = n.oid AND t.relname = d.table_name::pg_catalog.name
-  JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || d.table_schema)::pg_catalog.name
+  JOIN pg_catalog.pg_namespace r ON r.nspname = (kproxy_catalog.release_prefix() || d.table_schema)::pg_catalog.name
   JOIN pg_catalog.pg_class v ON v.relnamespace = r.oid AND v.relname = t.relname
   JOIN pg_catalog.pg_constraint c ON c.conrelid = t.oid AND c.contype = 'f' AND c.conparentid = 0
   JOIN pg_catalog.pg_class f ON f.oid = c.confrelid
@@ -1679,6 +1713,35 @@ $kproxy$;
 COMMENT ON FUNCTION kproxy.labels(text, text) IS 'The labels of a column''s taxonomy or order, each with the one above it and how many values are below.';
 COMMENT ON FUNCTION kproxy.labels(text, text, text) IS 'How each label of a column''s taxonomy or order relates to the one wanted: certain, possible, and the share of its values that are meant.';
 
+-- Each audience reads what is described of its own releases. Keys are those of tables that are
+-- released together, which no audience sees.
+ALTER TABLE kproxy_catalog.label ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
+DO $kproxy$
+DECLARE
+  described record;
+BEGIN
+  FOR described IN
+    SELECT d.name, d.columns, d.condition FROM (VALUES
+      ('described', 'table_schema, table_name, audience', 'audience = kproxy_catalog.audience()'),
+      ('described_column', 'table_schema, table_name, position, audience', 'audience = kproxy_catalog.audience()'),
+      ('label', 'table_name, column_name, label, table_schema, audience', 'audience = kproxy_catalog.audience()'),
+      ('described_key', NULL, 'kproxy_catalog.audience() = ''''')) AS d(name, columns, condition)
+  LOOP
+    IF described.columns IS NOT NULL AND NOT EXISTS (
+      SELECT FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+      WHERE c.conrelid = pg_catalog.format('kproxy_catalog.%I', described.name)::pg_catalog.regclass AND c.contype = 'p' AND a.attname = 'audience') THEN
+      EXECUTE pg_catalog.format('ALTER TABLE kproxy_catalog.%1$I DROP CONSTRAINT %2$I, ADD PRIMARY KEY (%3$s)',
+        described.name, described.name || '_pkey', described.columns);
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_policy p
+      WHERE p.polrelid = pg_catalog.format('kproxy_catalog.%I', described.name)::pg_catalog.regclass AND p.polname = 'own') THEN
+      EXECUTE pg_catalog.format('CREATE POLICY own ON kproxy_catalog.%I FOR SELECT USING (%s)', described.name, described.condition);
+    END IF;
+    EXECUTE pg_catalog.format('ALTER TABLE kproxy_catalog.%I ENABLE ROW LEVEL SECURITY', described.name);
+  END LOOP;
+END
+$kproxy$;
+
 -- REFERENCES, which reaches nothing here, keeps these tables out of listings: see visible().
 GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.described, kproxy_catalog.described_column, kproxy_catalog.described_key, kproxy_catalog.label TO "kproxy_reader";
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog, kproxy FROM PUBLIC;
@@ -1741,14 +1804,14 @@ BEGIN
       v.source ~ '^"?information_schema"?\.' AND v.from_clause = '' AS translated
     FROM (VALUES
       ('"pg_catalog"."pg_namespace"', '"kproxy_catalog"."pg_namespace"', '',
-       'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_release_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (''kproxy_release_'' || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
+       'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_(release|audience_[a-z][a-z0-9]*)_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (kproxy_catalog.release_prefix() || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
        '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","nspowner":"CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END"}', true, true),
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', '',
        'CASE WHEN c.relkind = ''c'' THEN (c.reltype < 16384 OR c.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid) ELSE pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END AND NOT CASE WHEN own.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, own.indexrelid) END) END AND (c.relkind <> ''S'' OR NOT kproxy_catalog.names_unserved(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, c.oid)) END',
-       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relam":"CASE WHEN c.relam < 16384 THEN c.relam WHEN false THEN c.relam ELSE 0::pg_catalog.oid END","relchecks":"CASE WHEN c.relchecks > 0 AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = ''c'' AND NOT CASE WHEN k.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_constraint''::pg_catalog.regclass::pg_catalog.oid, k.oid) END) ELSE c.relchecks END","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relhasindex":"CASE WHEN c.relhasindex AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) ELSE c.relhasindex END","relhasrules":"CASE WHEN c.relhasrules AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND (r.ev_type = ''1'' OR NOT kproxy_catalog.names_unserved(''pg_catalog.pg_rewrite''::pg_catalog.regclass::pg_catalog.oid, r.oid))) ELSE c.relhasrules END","relhassubclass":"CASE WHEN c.relhassubclass AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND CASE WHEN pg_catalog.has_table_privilege(i.inhrelid, ''SELECT'') THEN i.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(i.inhrelid) ELSE pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') END) ELSE c.relhassubclass END","relhastriggers":"CASE WHEN c.relhastriggers AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgfoid < 16384 AND (t.tgconstrrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(t.tgconstrrelid, ''SELECT'') THEN t.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(t.tgconstrrelid) ELSE pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') END) AND NOT CASE WHEN t.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_trigger''::pg_catalog.regclass::pg_catalog.oid, t.oid) END) OR EXISTS (SELECT FROM kproxy_catalog.shown_keys() AS k WHERE k.foreign_relation = c.oid) ELSE c.relhastriggers END","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.relnamespace) END","relnatts":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND c.relnamespace <> pg_catalog.pg_my_temp_schema() THEN coalesce((SELECT max(served.number) FROM kproxy_catalog.served_columns() served WHERE served.relation = c.oid), 0) ELSE c.relnatts END","reloftype":"CASE WHEN c.reloftype < 16384 THEN c.reloftype WHEN (c.reloftype < 16384 OR c.reloftype IN (SELECT kproxy_catalog.shown_types())) THEN c.reloftype ELSE 0::pg_catalog.oid END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","relpartbound":"CASE WHEN c.relpartbound IS NOT NULL AND kproxy_catalog.shows_bound(c.oid) THEN c.relpartbound END","relreplident":"CASE WHEN c.relreplident = ''i'' AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND NOT EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND x.indisreplident AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) THEN ''d''::\"char\" ELSE c.relreplident END","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real","reltype":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = kproxy_catalog.stand_in_oid(c.oid)) ELSE c.reltype END"}', true, false),
+       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relam":"CASE WHEN c.relam < 16384 THEN c.relam WHEN false THEN c.relam ELSE 0::pg_catalog.oid END","relchecks":"CASE WHEN c.relchecks > 0 AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = ''c'' AND NOT CASE WHEN k.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_constraint''::pg_catalog.regclass::pg_catalog.oid, k.oid) END) ELSE c.relchecks END","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relhasindex":"CASE WHEN c.relhasindex AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) ELSE c.relhasindex END","relhasrules":"CASE WHEN c.relhasrules AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND (r.ev_type = ''1'' OR NOT kproxy_catalog.names_unserved(''pg_catalog.pg_rewrite''::pg_catalog.regclass::pg_catalog.oid, r.oid))) ELSE c.relhasrules END","relhassubclass":"CASE WHEN c.relhassubclass AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND CASE WHEN pg_catalog.has_table_privilege(i.inhrelid, ''SELECT'') THEN i.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(i.inhrelid) ELSE pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') END) ELSE c.relhassubclass END","relhastriggers":"CASE WHEN c.relhastriggers AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgfoid < 16384 AND (t.tgconstrrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(t.tgconstrrelid, ''SELECT'') THEN t.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(t.tgconstrrelid) ELSE pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') END) AND NOT CASE WHEN t.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_trigger''::pg_catalog.regclass::pg_catalog.oid, t.oid) END) OR EXISTS (SELECT FROM kproxy_catalog.shown_keys() AS k WHERE k.foreign_relation = c.oid) ELSE c.relhastriggers END","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), c.relnamespace) END","relnatts":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND c.relnamespace <> pg_catalog.pg_my_temp_schema() THEN coalesce((SELECT max(served.number) FROM kproxy_catalog.served_columns() served WHERE served.relation = c.oid), 0) ELSE c.relnatts END","reloftype":"CASE WHEN c.reloftype < 16384 THEN c.reloftype WHEN (c.reloftype < 16384 OR c.reloftype IN (SELECT kproxy_catalog.shown_types())) THEN c.reloftype ELSE 0::pg_catalog.oid END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","relpartbound":"CASE WHEN c.relpartbound IS NOT NULL AND kproxy_catalog.shows_bound(c.oid) THEN c.relpartbound END","relreplident":"CASE WHEN c.relreplident = ''i'' AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND NOT EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND x.indisreplident AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) THEN ''d''::\"char\" ELSE c.relreplident END","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real","reltype":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = kproxy_catalog.stand_in_oid(c.oid)) ELSE c.reltype END"}', true, false),
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', 'pg_catalog.pg_class AS c JOIN kproxy_catalog.shown_keys() AS k ON k.oid = c.oid',
        'k.is_primary',
-       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relam":"CASE WHEN c.relam < 16384 THEN c.relam WHEN false THEN c.relam ELSE 0::pg_catalog.oid END","relchecks":"CASE WHEN c.relchecks > 0 AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = ''c'' AND NOT CASE WHEN k.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_constraint''::pg_catalog.regclass::pg_catalog.oid, k.oid) END) ELSE c.relchecks END","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relhasindex":"CASE WHEN c.relhasindex AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) ELSE c.relhasindex END","relhasrules":"CASE WHEN c.relhasrules AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND (r.ev_type = ''1'' OR NOT kproxy_catalog.names_unserved(''pg_catalog.pg_rewrite''::pg_catalog.regclass::pg_catalog.oid, r.oid))) ELSE c.relhasrules END","relhassubclass":"CASE WHEN c.relhassubclass AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND CASE WHEN pg_catalog.has_table_privilege(i.inhrelid, ''SELECT'') THEN i.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(i.inhrelid) ELSE pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') END) ELSE c.relhassubclass END","relhastriggers":"CASE WHEN c.relhastriggers AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgfoid < 16384 AND (t.tgconstrrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(t.tgconstrrelid, ''SELECT'') THEN t.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(t.tgconstrrelid) ELSE pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') END) AND NOT CASE WHEN t.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_trigger''::pg_catalog.regclass::pg_catalog.oid, t.oid) END) OR EXISTS (SELECT FROM kproxy_catalog.shown_keys() AS k WHERE k.foreign_relation = c.oid) ELSE c.relhastriggers END","relminmxid":"''0''::pg_catalog.xid","relname":"k.name","relnamespace":"k.namespace","relnatts":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND c.relnamespace <> pg_catalog.pg_my_temp_schema() THEN coalesce((SELECT max(served.number) FROM kproxy_catalog.served_columns() served WHERE served.relation = c.oid), 0) ELSE c.relnatts END","reloftype":"CASE WHEN c.reloftype < 16384 THEN c.reloftype WHEN (c.reloftype < 16384 OR c.reloftype IN (SELECT kproxy_catalog.shown_types())) THEN c.reloftype ELSE 0::pg_catalog.oid END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"(SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = k.namespace)","relpages":"0","relpartbound":"CASE WHEN c.relpartbound IS NOT NULL AND kproxy_catalog.shows_bound(c.oid) THEN c.relpartbound END","relreplident":"CASE WHEN c.relreplident = ''i'' AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND NOT EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND x.indisreplident AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) THEN ''d''::\"char\" ELSE c.relreplident END","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real","reltype":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = kproxy_catalog.stand_in_oid(c.oid)) ELSE c.reltype END"}', true, true),
+       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relam":"CASE WHEN c.relam < 16384 THEN c.relam WHEN false THEN c.relam ELSE 0::pg_catalog.oid END","relchecks":"CASE WHEN c.relchecks > 0 AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = ''c'' AND NOT CASE WHEN k.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_constraint''::pg_catalog.regclass::pg_catalog.oid, k.oid) END) ELSE c.relchecks END","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relhasindex":"CASE WHEN c.relhasindex AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) ELSE c.relhasindex END","relhasrules":"CASE WHEN c.relhasrules AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND (r.ev_type = ''1'' OR NOT kproxy_catalog.names_unserved(''pg_catalog.pg_rewrite''::pg_catalog.regclass::pg_catalog.oid, r.oid))) ELSE c.relhasrules END","relhassubclass":"CASE WHEN c.relhassubclass AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND CASE WHEN pg_catalog.has_table_privilege(i.inhrelid, ''SELECT'') THEN i.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(i.inhrelid) ELSE pg_catalog.has_table_privilege(i.inhrelid, ''REFERENCES'') END) ELSE c.relhassubclass END","relhastriggers":"CASE WHEN c.relhastriggers AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgfoid < 16384 AND (t.tgconstrrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(t.tgconstrrelid, ''SELECT'') THEN t.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(t.tgconstrrelid) ELSE pg_catalog.has_table_privilege(t.tgconstrrelid, ''REFERENCES'') END) AND NOT CASE WHEN t.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_trigger''::pg_catalog.regclass::pg_catalog.oid, t.oid) END) OR EXISTS (SELECT FROM kproxy_catalog.shown_keys() AS k WHERE k.foreign_relation = c.oid) ELSE c.relhastriggers END","relminmxid":"''0''::pg_catalog.xid","relname":"k.name","relnamespace":"k.namespace","relnatts":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND c.relnamespace <> pg_catalog.pg_my_temp_schema() THEN coalesce((SELECT max(served.number) FROM kproxy_catalog.served_columns() served WHERE served.relation = c.oid), 0) ELSE c.relnatts END","reloftype":"CASE WHEN c.reloftype < 16384 THEN c.reloftype WHEN (c.reloftype < 16384 OR c.reloftype IN (SELECT kproxy_catalog.shown_types())) THEN c.reloftype ELSE 0::pg_catalog.oid END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"(SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = k.namespace)","relpages":"0","relpartbound":"CASE WHEN c.relpartbound IS NOT NULL AND kproxy_catalog.shows_bound(c.oid) THEN c.relpartbound END","relreplident":"CASE WHEN c.relreplident = ''i'' AND c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') AND NOT EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND x.indisreplident AND NOT CASE WHEN x.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, x.indexrelid) END) THEN ''d''::\"char\" ELSE c.relreplident END","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real","reltype":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = kproxy_catalog.stand_in_oid(c.oid)) ELSE c.reltype END"}', true, true),
       ('"pg_catalog"."pg_attribute"', '"kproxy_catalog"."pg_attribute"', '',
        '(CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') THEN c.attrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.attrelid) ELSE pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.attrelid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END AND NOT CASE WHEN own.indexrelid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_class''::pg_catalog.regclass::pg_catalog.oid, own.indexrelid) END) END OR c.attrelid IN (SELECT composite.oid FROM pg_catalog.pg_class composite WHERE CASE composite.relkind WHEN ''c'' THEN (composite.reltype < 16384 OR composite.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE false END)) AND CASE WHEN c.attnum > 0 AND c.attrelid >= 16384 AND pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') THEN kproxy_catalog.is_served(c.attrelid, c.attnum) ELSE true END',
        '{"attacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user), CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.attacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","attfdwoptions":"NULL::text[]","attoptions":"NULL::text[]"}', true, false),
@@ -1799,7 +1862,7 @@ BEGIN
        '{}', true, true),
       ('"pg_catalog"."pg_type"', '"kproxy_catalog"."pg_type"', '',
        '(c.oid < 16384 OR c.oid IN (SELECT kproxy_catalog.shown_types()))',
-       '{"typacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.typacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","typarray":"CASE WHEN c.typarray < 16384 THEN c.typarray WHEN (c.typarray < 16384 OR c.typarray IN (SELECT kproxy_catalog.shown_types())) THEN c.typarray ELSE 0::pg_catalog.oid END","typcollation":"CASE WHEN c.typcollation < 16384 THEN c.typcollation WHEN c.typcollation IN (SELECT a.attcollation FROM kproxy_catalog.pg_attribute a WHERE a.attcollation >= 16384) THEN c.typcollation ELSE 0::pg_catalog.oid END","typdefault":"CASE WHEN NOT CASE WHEN c.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_type''::pg_catalog.regclass::pg_catalog.oid, c.oid) END THEN c.typdefault END","typdefaultbin":"CASE WHEN NOT CASE WHEN c.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_type''::pg_catalog.regclass::pg_catalog.oid, c.oid) END THEN c.typdefaultbin END","typnamespace":"CASE WHEN c.typnamespace < 16384 THEN c.typnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.typnamespace) END","typowner":"CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END","typrelid":"CASE WHEN c.typtype = ''c'' AND c.typrelid >= 16384 AND pg_catalog.has_table_privilege(c.typrelid, ''REFERENCES'') THEN kproxy_catalog.stood_in_oid(c.typrelid) ELSE c.typrelid END"}', true, true),
+       '{"typacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.typacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","typarray":"CASE WHEN c.typarray < 16384 THEN c.typarray WHEN (c.typarray < 16384 OR c.typarray IN (SELECT kproxy_catalog.shown_types())) THEN c.typarray ELSE 0::pg_catalog.oid END","typcollation":"CASE WHEN c.typcollation < 16384 THEN c.typcollation WHEN c.typcollation IN (SELECT a.attcollation FROM kproxy_catalog.pg_attribute a WHERE a.attcollation >= 16384) THEN c.typcollation ELSE 0::pg_catalog.oid END","typdefault":"CASE WHEN NOT CASE WHEN c.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_type''::pg_catalog.regclass::pg_catalog.oid, c.oid) END THEN c.typdefault END","typdefaultbin":"CASE WHEN NOT CASE WHEN c.oid < 16384 THEN false ELSE kproxy_catalog.names_hidden(''pg_catalog.pg_type''::pg_catalog.regclass::pg_catalog.oid, c.oid) END THEN c.typdefaultbin END","typnamespace":"CASE WHEN c.typnamespace < 16384 THEN c.typnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), c.typnamespace) END","typowner":"CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, kproxy_catalog.release_prefix())), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END","typrelid":"CASE WHEN c.typtype = ''c'' AND c.typrelid >= 16384 AND pg_catalog.has_table_privilege(c.typrelid, ''REFERENCES'') THEN kproxy_catalog.stood_in_oid(c.typrelid) ELSE c.typrelid END"}', true, true),
       ('"pg_catalog"."pg_enum"', '"kproxy_catalog"."pg_enum"', '',
        '(c.enumtypid < 16384 OR c.enumtypid IN (SELECT kproxy_catalog.shown_types()))',
        '{}', true, true),
@@ -2195,16 +2258,16 @@ BEGIN
        '{}', true, true),
       ('"information_schema"."table_privileges"', '"kproxy_catalog"."information_schema_table_privileges"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END","with_hierarchy":"CASE WHEN c.privilege_type::text IN (''SELECT'', ''REFERENCES'') THEN ''YES'' ELSE ''NO'' END"}', true, true),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END","with_hierarchy":"CASE WHEN c.privilege_type::text IN (''SELECT'', ''REFERENCES'') THEN ''YES'' ELSE ''NO'' END"}', true, true),
       ('"information_schema"."role_table_grants"', '"kproxy_catalog"."information_schema_role_table_grants"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END","with_hierarchy":"CASE WHEN c.privilege_type::text IN (''SELECT'', ''REFERENCES'') THEN ''YES'' ELSE ''NO'' END"}', true, true),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END","with_hierarchy":"CASE WHEN c.privilege_type::text IN (''SELECT'', ''REFERENCES'') THEN ''YES'' ELSE ''NO'' END"}', true, true),
       ('"information_schema"."column_privileges"', '"kproxy_catalog"."information_schema_column_privileges"', '',
        '(c.table_schema::text, c.table_name::text, c.column_name::text) NOT IN (SELECT u.table_schema, u.table_name, u.column_name FROM kproxy_catalog.unserved_columns() u)',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}', true, true),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}', true, true),
       ('"information_schema"."role_column_grants"', '"kproxy_catalog"."information_schema_role_column_grants"', '',
        '(c.table_schema::text, c.table_name::text, c.column_name::text) NOT IN (SELECT u.table_schema, u.table_name, u.column_name FROM kproxy_catalog.unserved_columns() u)',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}', true, true),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}', true, true),
       ('"information_schema"."routines"', '"kproxy_catalog"."information_schema_routines"', '',
        '(c.specific_schema::text IN (''pg_catalog'', ''information_schema'')) AND (pg_catalog.substring(c.specific_name::text, ''[0-9]+$'')::bigint < 16384)',
        '{"routine_definition":"NULL::information_schema.character_data"}', true, true),
@@ -2240,10 +2303,10 @@ BEGIN
        '{}', true, true),
       ('"information_schema"."udt_privileges"', '"kproxy_catalog"."information_schema_udt_privileges"', '',
        '((c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))) AND (NOT c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, o.typname::text FROM pg_catalog.pg_type o JOIN pg_catalog.pg_namespace n ON n.oid = o.typnamespace WHERE o.oid < 16384))',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.udt_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.udt_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.udt_schema::text END)::information_schema.sql_identifier"}', true, true),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.udt_schema::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(c.udt_schema::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE c.udt_schema::text END)::information_schema.sql_identifier"}', true, true),
       ('"information_schema"."role_udt_grants"', '"kproxy_catalog"."information_schema_role_udt_grants"', '',
        '((c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))) AND (NOT c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, o.typname::text FROM pg_catalog.pg_type o JOIN pg_catalog.pg_namespace n ON n.oid = o.typnamespace WHERE o.oid < 16384))',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.udt_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.udt_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.udt_schema::text END)::information_schema.sql_identifier"}', true, true),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.udt_schema::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(c.udt_schema::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE c.udt_schema::text END)::information_schema.sql_identifier"}', true, true),
       ('"information_schema"."data_type_privileges"', '"kproxy_catalog"."information_schema_data_type_privileges"', '',
        '(CASE c.object_type::text WHEN ''TABLE'' THEN true WHEN ''ROUTINE'' THEN c.object_schema::text IN (''pg_catalog'', ''information_schema'') ELSE (c.object_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.object_schema::text, c.object_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types()))) END) AND (CASE c.object_type::text WHEN ''TABLE'' THEN (c.object_schema::text, c.object_name::text, c.dtd_identifier::text) NOT IN (SELECT u.table_schema, u.table_name, u.number::text FROM kproxy_catalog.unserved_columns() u) ELSE NOT c.object_schema::text IN (''pg_catalog'', ''information_schema'') OR CASE c.object_type::text WHEN ''ROUTINE'' THEN pg_catalog.substring(c.object_name::text, ''[0-9]+$'')::bigint < 16384 ELSE (c.object_schema::text, c.object_name::text) IN (SELECT n.nspname::text, o.typname::text FROM pg_catalog.pg_type o JOIN pg_catalog.pg_namespace n ON n.oid = o.typnamespace WHERE o.oid < 16384) END END)',
        '{}', true, true),
@@ -2331,12 +2394,13 @@ BEGIN
              WHEN s.translated AND l.name ~ '^(.*_)?catalog(_name)?$' THEN
                pg_catalog.format('CASE WHEN %s IS NOT NULL THEN kproxy_catalog.database_name() END::%s', l.source, l.type)
              WHEN s.translated AND l.name ~ '_schema$' THEN
-               pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''kproxy_release_'') THEN pg_catalog.substr(%1$s::text, 15 + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
+               pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, kproxy_catalog.release_prefix()) THEN pg_catalog.substr(%1$s::text, pg_catalog.length(kproxy_catalog.release_prefix()) + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
              -- Functions of users are not shown.
              WHEN l.own_type = 'regproc' THEN pg_catalog.format('CASE WHEN %1$s::pg_catalog.oid < 16384 THEN %1$s::pg_catalog.oid ELSE 0::pg_catalog.oid END', l.source)
              WHEN l.type <> l.own_type THEN l.source || '::' || l.type
              ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
-           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''kproxy_store'', ''kproxy_catalog''))', l.source)
+           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''kproxy_store'', ''kproxy_catalog'')'
+                 || ' AND (%1$s::text !~ ''^kproxy_(release|audience_[a-z][a-z0-9]*)_'' OR pg_catalog.starts_with(%1$s::text, kproxy_catalog.release_prefix())))', l.source)
                -- In the place of the stand-in for a readable relation, that is shown itself.
                || CASE WHEN l.name IN ('table_schema', 'object_schema')
                        THEN pg_catalog.format(' AND NOT kproxy_catalog.stands_in(%s::text, c.%I::text)', l.source, pg_catalog.replace(l.name, '_schema', '_name'))
@@ -2360,30 +2424,85 @@ BEGIN
     body := NULL;
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
     -- REFERENCES marks them: see visible().
-    EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', s.stand_in, 'kproxy_reader');
+    EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO ', s.stand_in) || '"kproxy_reader"';
   END LOOP;
 END
 $kproxy$;
 
 RESET ROLE;
 
--- A further reader role of an earlier set-up that is no more configured neither logs in
--- nor reads. It is not dropped: it may have got other parts since.
+-- Reader roles of an earlier set-up that are no more configured neither log in nor read. They
+-- are not dropped: they may have got other parts since. One that belongs to another audience now,
+-- or is not the first of its audience any more, loses what it had.
 DO $kproxy$
 DECLARE
   configured text[] := ARRAY[]::text[];
-  former text[];
+  firsts text[] := ARRAY['kproxy_reader']::text[];
+  known text[];
+  former_firsts text[];
   name text;
+  found record;
 BEGIN
   SET ROLE "kproxy_owner";
-  SELECT pg_catalog.array_agg(r.name) INTO former FROM kproxy_store.reader r
-    WHERE r.name <> ALL (configured || ARRAY['kproxy_owner', 'kproxy_reader']);
+  SELECT pg_catalog.array_agg(r.name) INTO known FROM kproxy_store.reader r WHERE r.name NOT IN ('kproxy_owner', 'kproxy_reader');
+  SELECT pg_catalog.array_agg(r.name) INTO former_firsts FROM kproxy_store.reader r
+    WHERE r.is_first AND r.name <> ALL (firsts || ARRAY['kproxy_owner']);
   DELETE FROM kproxy_store.reader r WHERE r.name <> ALL (configured);
-  INSERT INTO kproxy_store.reader SELECT pg_catalog.unnest(configured) ON CONFLICT DO NOTHING;
+  INSERT INTO kproxy_store.reader AS r SELECT c.name, c.name = ANY (firsts) FROM pg_catalog.unnest(configured) AS c(name)
+    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first WHERE r.is_first <> excluded.is_first;
+
+  -- Of release schemas, the first role of an audience has its own, and one that is none any more has nothing of kproxy's.
+  FOR found IN
+    SELECT n.nspname AS schema, r.rolname AS role
+    FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
+    CROSS JOIN (
+      SELECT 'kproxy_reader' AS role, 'kproxy_release_' AS prefix
+      UNION ALL SELECT f.role, NULL FROM pg_catalog.unnest(former_firsts) AS f(role)) AS h
+    JOIN pg_catalog.pg_roles r ON r.rolname = h.role::pg_catalog.name
+    WHERE o.rolname = 'kproxy_owner' AND (h.prefix IS NULL
+      OR n.nspname::text ~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_' AND NOT pg_catalog.starts_with(n.nspname::text, h.prefix))
+    ORDER BY 1, 2
+  LOOP
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA %I FROM %I', found.schema, found.role);
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON SCHEMA %I FROM %I', found.schema, found.role);
+  END LOOP;
   RESET ROLE;
-  FOR name IN SELECT r.rolname FROM pg_catalog.pg_roles r WHERE r.rolname = ANY (former) ORDER BY r.rolname LOOP
+
+  -- What else the set-up gave to those.
+  FOR found IN
+    SELECT a.privilege_type || ' ON ' || a.object AS what, r.rolname AS role FROM (
+      SELECT e.grantee, e.privilege_type, 'SCHEMA ' || pg_catalog.quote_ident(n.nspname) AS object, n.nspowner AS owner
+        FROM pg_catalog.pg_namespace n CROSS JOIN LATERAL pg_catalog.aclexplode(n.nspacl) AS e WHERE e.privilege_type = 'USAGE'
+      UNION ALL
+      SELECT e.grantee, e.privilege_type, 'TABLE ' || c.oid::pg_catalog.regclass, c.relowner
+        FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS e WHERE e.privilege_type = 'REFERENCES'
+      UNION ALL
+      SELECT e.grantee, e.privilege_type, 'ROUTINE ' || p.oid::pg_catalog.regprocedure, p.proowner
+        FROM pg_catalog.pg_proc p CROSS JOIN LATERAL pg_catalog.aclexplode(p.proacl) AS e
+      UNION ALL
+      SELECT e.grantee, e.privilege_type, 'DATABASE ' || pg_catalog.quote_ident(d.datname), d.datdba
+        FROM pg_catalog.pg_database d CROSS JOIN LATERAL pg_catalog.aclexplode(d.datacl) AS e WHERE d.datname = pg_catalog.current_database()
+    ) AS a
+    JOIN pg_catalog.pg_roles r ON r.oid = a.grantee AND r.rolname::text = ANY (former_firsts)
+    WHERE pg_catalog.pg_has_role(a.owner, 'USAGE')
+    ORDER BY 1, 2
+  LOOP
+    EXECUTE pg_catalog.format('REVOKE %s FROM %I', found.what, found.role);
+  END LOOP;
+
+  -- A reader role is a member of none but the first of its audience.
+  FOR found IN
+    SELECT g.rolname AS role, m.rolname AS member FROM pg_catalog.pg_auth_members a
+    JOIN pg_catalog.pg_roles g ON g.oid = a.roleid JOIN pg_catalog.pg_roles m ON m.oid = a.member
+    WHERE g.rolname::text = ANY (firsts || configured || known || ARRAY['kproxy_reader'])
+      AND m.rolname::text = ANY (firsts || configured || known || ARRAY['kproxy_reader'])
+    ORDER BY 1, 2
+  LOOP
+    EXECUTE pg_catalog.format('REVOKE %I FROM %I', found.role, found.member);
+  END LOOP;
+  FOR name IN SELECT r.rolname FROM pg_catalog.pg_roles r WHERE r.rolname::text = ANY (known) AND r.rolname::text <> ALL (configured) AND r.rolcanlogin ORDER BY 1 LOOP
     EXECUTE pg_catalog.format('ALTER ROLE %I NOLOGIN', name);
-    EXECUTE pg_catalog.format('REVOKE %I FROM %I', 'kproxy_reader', name);
   END LOOP;
 END
 $kproxy$;

@@ -8,13 +8,14 @@
     CREATE ROLE "odd ""name""" LOGIN INHERIT;
   ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'odd "name"' AND NOT (rolinherit AND rolcanlogin)) THEN
     ALTER ROLE "odd ""name""" LOGIN INHERIT;
--- Further reader roles have the rights of the first one as its members, and none of their
--- own. From PostgreSQL 16 on they do not even become it.
-  further text;
+-- Further reader roles have the rights of the first one as its members, and none of their own. From PostgreSQL 16 on they do not even become it.
+  further record;
   manner text := CASE WHEN pg_catalog.current_setting('server_version_num')::integer >= 160000
     THEN 'WITH INHERIT TRUE, SET FALSE' ELSE '' END;
-  FOREACH further IN ARRAY ARRAY['kproxy_bi', 'odd "name"'] LOOP
-    EXECUTE pg_catalog.format('GRANT %I TO %I %s', 'kproxy_reader', further, manner);
+  FOR further IN SELECT m.reader, m.role FROM (VALUES
+    ('kproxy_reader', 'kproxy_bi'),
+    ('kproxy_reader', 'odd "name"')) AS m(reader, role) LOOP
+    EXECUTE pg_catalog.format('GRANT %I TO %I %s', further.reader, further.role, manner);
 ALTER ROLE "kproxy_bi" SET default_transaction_read_only = on;
 ALTER ROLE "odd ""name""" SET default_transaction_read_only = on;
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
@@ -28,6 +29,8 @@ REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kp
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_bi', 'odd "name"');
   END IF;
   configured text[] := ARRAY['kproxy_bi', 'odd "name"']::text[];
+      AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_bi')
+      AND (g.rolname, m.rolname) <> ('kproxy_reader', 'odd "name"')
   END LOOP;
   END IF;
 DECLARE
