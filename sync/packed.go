@@ -100,6 +100,14 @@ func (s *packedRelease) unpacked() string {
 	return s.t.release.releaseTable()
 }
 
+// placedRecords are the records with their classes of this release, for whoever verifies it.
+func (s *packedRelease) placedRecords() string {
+	if s.audience != nil {
+		return s.audience.relation("records", s.t.release.generation)
+	}
+	return s.t.release.placedRecords()
+}
+
 // view is what is published of it.
 func (s *packedRelease) view() publishedView {
 	if s.audience != nil {

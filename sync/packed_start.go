@@ -17,17 +17,17 @@ import (
 // createPacked makes the packed releases, empty, and the views on which others stand: of the
 // releases, and of the records with their classes.
 func (p *publisher) createPacked() []string {
-	own := p.immediate().packed
 	tables := []string{fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.view().copiedList("r."), p.table.recordsTable())}
 	for _, release := range p.immediate().packedReleases() {
 		tables = append(tables, release.create()...)
 		tables = append(tables, p.spread(release.table(), release.part.column)...)
 		tables = append(tables, fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			release.unpacked(), release.part.column, release.view().unpackedList(), release.table(), catalog.MembersColumn))
-	}
-	return append(tables, fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
+			release.unpacked(), release.part.column, release.view().unpackedList(), release.table(), catalog.MembersColumn),
+			fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
 			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-		p.table.release.placedRecords(), recordColumn, own.part.column, p.table.layout.columns.list("r."), p.table.recordsTable(), own.table(), catalog.MembersColumn))
+				release.placedRecords(), recordColumn, release.part.column, p.table.layout.columns.list("r."), p.table.recordsTable(), release.table(), catalog.MembersColumn))
+	}
+	return tables
 }
 
 // create makes the table with the packed rows.

@@ -132,6 +132,11 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 		Policy: policy, Publication: "kproxy",
 		Owner: provision.Login{Name: owner, Password: "owner"}, Reader: provision.Login{Name: reader, Password: "reader"},
 	}
+	for _, a := range policy.Audiences {
+		for _, role := range a.Roles {
+			input.Readers = append(input.Readers, provision.Login{Name: role, Password: "reader"})
+		}
+	}
 	var sourceConfig *pgx.ConnConfig
 	if b.apart != nil {
 		input.Side = provision.ReleaseSide

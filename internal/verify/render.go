@@ -21,25 +21,33 @@ func (r Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&text, ", %d of them as they were and %d for nobody", t.Stale, t.Ghosts)
 		}
 		text.WriteByte('\n')
-		for _, c := range t.Checks {
-			verdict := "ok  "
-			if !c.Passed {
-				verdict = "FAIL"
-			}
-			fmt.Fprintf(&text, "  %s  %s", verdict, c.Name)
-			if !c.Passed {
-				text.WriteString(": " + counted(c.Violations, "violation"))
-			}
-			text.WriteByte('\n')
-			for _, example := range c.Examples {
-				fmt.Fprintf(&text, "          %s\n", example)
-			}
+		writeChecks(&text, t.Checks)
+		for _, a := range t.Audiences {
+			fmt.Fprintf(&text, "  for %s: %s of %d to %d, %d rows published\n", a.Audience, counted(a.Classes, "union"), a.Smallest, a.Largest, a.Rows)
+			writeChecks(&text, a.Checks)
 		}
 	}
 	if _, err := io.WriteString(w, text.String()); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+func writeChecks(text *strings.Builder, checks []Check) {
+	for _, c := range checks {
+		verdict := "ok  "
+		if !c.Passed {
+			verdict = "FAIL"
+		}
+		fmt.Fprintf(text, "  %s  %s", verdict, c.Name)
+		if !c.Passed {
+			text.WriteString(": " + counted(c.Violations, "violation"))
+		}
+		text.WriteByte('\n')
+		for _, example := range c.Examples {
+			fmt.Fprintf(text, "          %s\n", example)
+		}
+	}
 }
 
 // counted is a number of things.

@@ -53,6 +53,8 @@ type TableReport struct {
 	// several parts it is the sum over them.
 	Discernibility int64   `json:"discernibility"`
 	Checks         []Check `json:"checks"`
+	// Audiences are those that see the table.
+	Audiences []AudienceReport `json:"audiences,omitempty"`
 }
 
 // Check is one promise.
@@ -67,7 +69,9 @@ type Check struct {
 
 // Passed says whether every promise was kept.
 func (t TableReport) Passed() bool {
-	return !slices.ContainsFunc(t.Checks, func(c Check) bool { return !c.Passed })
+	failed := func(c Check) bool { return !c.Passed }
+	return !slices.ContainsFunc(t.Checks, failed) &&
+		!slices.ContainsFunc(t.Audiences, func(a AudienceReport) bool { return slices.ContainsFunc(a.Checks, failed) })
 }
 
 // Passed says whether every promise was kept for every table.
@@ -157,7 +161,11 @@ func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
 	if t.relations.isGuarded() {
 		steps = []step{{"counts", t.countGuarded}, {"constraints", t.checkConstraints}, {"records", t.checkLineage}, {"values", t.checkAttributes}}
 	}
-	return t.report, t.take(steps)
+	if err := t.take(steps); err != nil {
+		return t.report, err
+	}
+	err = t.verifyAudiences()
+	return t.report, err
 }
 
 // isReadable checks that the table's relations are there, with the columns that they should
@@ -191,14 +199,18 @@ func (t *table) locate() (found bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the generation: %w", err)
 	}
+	audience := t.relations.publication.Policy.Audience
 	stored := func(kind string) catalog.Name {
+		if audience != "" {
+			kind += "_" + audience
+		}
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.report.Generation)}
 	}
 	type relation struct {
 		name catalog.Name
 		sql  *string
 	}
-	of := []relation{{catalog.Published(name), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release}}
+	of := []relation{{t.relations.publication.Policy.Published(), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release}}
 	if t.relations.publication.WeighsApart() {
 		of = append(of, relation{stored("cellweight"), &t.relations.weights})
 	}
@@ -214,7 +226,9 @@ func (t *table) locate() (found bool, err error) {
 		}
 	}
 	t.add("is published", int64(len(missing)), missing)
-	t.relations.packed, t.relations.copied = stored("packed").SQL(), stored("copied").SQL()
+	t.relations.packed = stored("packed").SQL()
+	audience = "" // the members of all releases are of one type
+	t.relations.copied = stored("copied").SQL()
 	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.relations.packed).Scan(&t.relations.isPacked); err != nil {
 		return false, fmt.Errorf("looking for %s: %w", t.relations.packed, err)
 	}

@@ -1,0 +1,59 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// AudienceReport is the proof for what an audience sees of a table.
+type AudienceReport struct {
+	Audience string `json:"audience"`
+	// Rows counts the published relation.
+	Rows int64 `json:"rows"`
+	// Classes counts the unions of the table's classes, and Smallest and Largest are their sizes in
+	// records.
+	Classes  int64   `json:"classes"`
+	Smallest int64   `json:"smallest"`
+	Largest  int64   `json:"largest"`
+	Checks   []Check `json:"checks"`
+}
+
+// verifyAudiences verifies what each audience sees as a table by itself, and that its classes are
+// unions of those of the audience before.
+func (t *table) verifyAudiences() error {
+	finer := t.relations.records
+	for _, of := range t.relations.publication.Policy.Audiences {
+		p, _ := t.relations.publication.For(of.Audience)
+		seen := session{ctx: t.ctx, tx: t.tx, tell: t.tell}.newTable(p)
+		readable, err := seen.isReadable()
+		if err != nil {
+			return fmt.Errorf("for %s: %w", of.Audience, err)
+		}
+		if readable {
+			err = seen.take([]step{
+				{"counts for " + of.Audience, seen.count},
+				{"constraints for " + of.Audience, seen.checkConstraints},
+				{"records for " + of.Audience, seen.checkRelease},
+				{"values for " + of.Audience, seen.checkAttributes},
+				{"unions for " + of.Audience, func() error { return seen.checkUnions(finer) }},
+			})
+			finer = seen.relations.records
+		}
+		t.report.Audiences = append(t.report.Audiences, AudienceReport{of.Audience, seen.report.Rows, seen.report.Classes, seen.report.Smallest, seen.report.Largest, seen.report.Checks})
+		if err != nil {
+			return fmt.Errorf("for %s: %w", of.Audience, err)
+		}
+	}
+	return nil
+}
+
+// checkUnions checks that the records of a finer class are in one class, or that all are withheld.
+func (t *table) checkUnions(finer string) error {
+	class := t.relations.parts[0].class
+	return t.violations("classes are unions of the finer ones", fmt.Sprintf(
+		`SELECT 'class ' || f.%[1]s || ' of the finer release is in ' || count(DISTINCT r.%[1]s) || ' classes, and ' || count(*) FILTER (WHERE r.%[1]s IS NULL) || ' of its records are in none'
+		FROM %[2]s f JOIN %[3]s r ON r.%[4]s = f.%[4]s WHERE f.%[1]s IS NOT NULL
+		GROUP BY f.%[1]s HAVING count(DISTINCT r.%[1]s) > 1 OR count(DISTINCT r.%[1]s) = 1 AND count(r.%[1]s) < count(*)`,
+		class, finer, t.relations.records, catalog.RecordColumn))
+}

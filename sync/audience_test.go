@@ -1,0 +1,167 @@
+package sync
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+)
+
+// audiencePolicy has two audiences see the people, the second of whom does not see the zip codes and the
+// illnesses.
+func audiencePolicy(database string) catalog.Policy {
+	policy := testPolicy()
+	policy.Audiences = []catalog.Audience{{Name: "partners", Roles: []string{"partner_" + database}}, {Name: "public", Roles: []string{"public_" + database}}}
+	policy.Tables[0].Audiences = []catalog.AudiencePolicy{
+		{Audience: "partners", Role: "partner_" + database, Constraints: []privacy.Spec{{Model: privacy.K, K: 3 * testK}}},
+		{Audience: "public", Role: "public_" + database, Constraints: []privacy.Spec{{Model: privacy.K, K: 9 * testK}, {Model: privacy.DistinctL, L: 3, Of: "illness"}}, Hidden: []string{"zip", "illness"}},
+	}
+	return policy
+}
+
+func newAudienceBench(t *testing.T) *bench {
+	t.Helper()
+	server := pgtest.Shared(t)
+	b := &bench{t: t, dsn: pgtest.Database(t, server)}
+	b.source = b.connect()
+	b.exec(sourceTables)
+	return b.provide(server, audiencePolicy(scanned[string](b, "SELECT current_database()")))
+}
+
+// releases are what the table's own readers and the audiences see of the people, of each: rows that look
+// alike in the quasi-identifying columns, as the records that they are of.
+func (b *bench) releases() (groups []map[string][]int64) {
+	b.t.Helper()
+	generation := b.generationOf("people")
+	for _, name := range []string{"packed", "packed_partners", "packed_public"} {
+		relation := storeTable(name, int64(generation)).SQL()
+		rows, err := b.store().Query(b.t.Context(), fmt.Sprintf("SELECT p.kproxy_class::text, array_agg(m.kproxy_record) FROM %s p, unnest(p.kproxy_members) m GROUP BY 1", relation))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		found := map[string][]int64{}
+		for rows.Next() {
+			var class string
+			var records []int64
+			if err := rows.Scan(&class, &records); err != nil {
+				b.t.Fatal(err)
+			}
+			slices.Sort(records)
+			found[class] = records
+		}
+		if rows.Err() != nil {
+			b.t.Fatal(rows.Err())
+		}
+		groups = append(groups, found)
+	}
+	return groups
+}
+
+// checkAudiences holds what is stored for audiences against what they are promised: unions of the finer
+// classes, of all records, each of which has as many as its constraints say.
+func (b *bench) checkAudiences() {
+	b.t.Helper()
+	groups := b.releases()
+	least := []int{testK, 3 * testK, 9 * testK}
+	for i := 1; i < len(groups); i++ {
+		of, records := map[int64]string{}, 0
+		for group, members := range groups[i] {
+			if len(members) < least[i] {
+				b.t.Errorf("group %s of release %d has %d records", group, i, len(members))
+			}
+			for _, id := range members {
+				of[id] = group
+				records++
+			}
+		}
+		finer := 0
+		for class, members := range groups[i-1] {
+			finer += len(members)
+			for _, id := range members {
+				if of[id] != of[members[0]] || of[id] == "" {
+					b.t.Errorf("class %s of release %d is in the groups %q and %q of the next", class, i-1, of[id], of[members[0]])
+					break
+				}
+			}
+		}
+		if finer != records || len(of) != records {
+			b.t.Errorf("release %d has %d rows of %d records, and the one before %d", i, records, len(of), finer)
+		}
+	}
+	for _, schema := range []string{"kproxy_audience_partners_public", "kproxy_audience_public_public"} {
+		if n, all := scanned[int](b, "SELECT count(*) FROM "+schema+".people"), scanned[int](b, "SELECT count(*) FROM kproxy_release_public.people"); n != all {
+			b.t.Errorf("%s shows %d of %d rows", schema, n, all)
+		}
+	}
+}
+
+// TestAudiences: releases of audiences follow every kind of change, a restart and a removal, in the
+// same transactions as the table's own.
+func TestAudiences(t *testing.T) {
+	t.Parallel()
+	b := newAudienceBench(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	insert := func(from, to int) {
+		for i := from; i < to; i++ {
+			b.exec(`INSERT INTO people (id, name, age, weight, born, seen, zip, job, mood, ward, tags, note, illness)
+				VALUES ($1, 'n', $2, 50, '1980-01-01', now(), $3, $4, 'calm', 'w', '{}', 'note', $5)`,
+				i, random.IntN(90), fmt.Sprintf("1%04d", random.IntN(10000)), fmt.Sprint("job", random.IntN(3)), fmt.Sprint("illness", random.IntN(5)))
+		}
+	}
+	insert(1, 300)
+	s, stop := b.run()
+	b.caughtUp(s)
+	b.checkStore(s)
+	b.checkAudiences()
+	if groups := b.releases(); len(groups[1]) < 5 || len(groups[2]) < 2 || len(groups[0]) <= len(groups[1]) {
+		t.Errorf("there are %d classes, and %d and %d groups", len(groups[0]), len(groups[1]), len(groups[2]))
+	}
+	if status := s.Status().Tables[catalog.Name{Schema: "public", Relation: "people"}].Audiences; status["partners"].Classes == 0 || status["public"].Reason != "" {
+		t.Errorf("the status is %+v", status)
+	}
+	columns := scanned[string](b, "SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'kproxy_audience_public_public.people'::regclass")
+	if strings.Contains(columns, "zip") || strings.Contains(columns, "illness") || !strings.Contains(columns, "age") {
+		t.Errorf("the public sees %s", columns)
+	}
+	change := func() {
+		for _, sql := range []string{
+			"UPDATE people SET age = age + 7 WHERE id % 17 = 3",
+			"DELETE FROM people WHERE id % 13 = 5",
+			"UPDATE people SET note = 'changed', illness = 'illness9' WHERE id % 19 = 1",
+			"DELETE FROM people WHERE age > 80",
+		} {
+			b.exec(sql)
+			b.caughtUp(s)
+			b.checkAudiences()
+		}
+		from := scanned[int](b, "SELECT max(id) + 1 FROM people")
+		insert(from, from+80)
+		b.caughtUp(s)
+		b.checkStore(s)
+		b.checkAudiences()
+	}
+	change()
+	before := b.releases()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s, stop = b.run()
+	b.caughtUp(s)
+	if after := b.releases(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Error("a restart changes releases")
+	}
+	change()
+	b.exec("TRUNCATE people")
+	insert(1, 100)
+	b.caughtUp(s)
+	b.checkStore(s)
+	b.checkAudiences()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
