@@ -50,7 +50,7 @@ func (p Policy) For(audience string) (Policy, bool) {
 		return Policy{}, false
 	}
 	seen := p
-	seen.Tables, seen.Audiences, seen.People = nil, nil, nil
+	seen.Audience, seen.Tables, seen.Audiences, seen.People = audience, nil, nil, nil
 	for _, t := range p.Tables {
 		if of, shown := t.For(audience); shown {
 			seen.Tables = append(seen.Tables, of)

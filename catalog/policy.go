@@ -22,6 +22,8 @@ type Policy struct {
 	People []People `json:",omitempty"`
 	// Audiences see releases of their own, from the finest to the coarsest.
 	Audiences []Audience `json:",omitempty"`
+	// Audience is the one that the policy is for; see Policy.For.
+	Audience string `json:",omitempty"`
 }
 
 // TablePolicy protects one table.

@@ -50,6 +50,8 @@ type Resolution struct {
 // Snapshot is what clients' names resolve to at one moment. It is immutable
 // and safe for concurrent use.
 type Snapshot struct {
+	// audience is the one for which names are resolved.
+	audience  string
 	relations map[Name]Resolution
 	// schemas are those that clients may use.
 	schemas map[string]bool
@@ -68,7 +70,7 @@ type Snapshot struct {
 // maps protected tables that are not published now, and readable relations that cannot
 // be read, to the reason.
 func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string) *Snapshot {
-	s := &Snapshot{relations: make(map[Name]Resolution, len(relations))}
+	s := &Snapshot{audience: policy.Audience, relations: make(map[Name]Resolution, len(relations))}
 	known := make(map[Name]Relation, len(relations))
 	for _, r := range relations {
 		known[r.Name] = r
@@ -83,7 +85,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		}
 		r := known[name]
 		s.relations[name] = Resolution{
-			Disposition: Readable, Source: name, Target: Published(name),
+			Disposition: Readable, Source: name, Target: PublishedFor(policy.Audience, name),
 			Key: r.PrimaryKey, HasChildren: r.HasChildren,
 			FormAlone: true,
 		}
@@ -96,7 +98,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 			s.relations[t.Table] = Resolution{Disposition: Withdrawn, Source: t.Table, Reason: reason}
 			continue
 		}
-		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: Published(t.Table), Marked: isMarked(t, known[t.Table])}
+		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: t.Published(), Marked: isMarked(t, known[t.Table])}
 	}
 	s.schemas = usable(s.relations)
 	s.types = visibleTypes(policy, relations, withdrawn)

@@ -76,6 +76,8 @@ func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot 
 	for _, v := range views {
 		reason, gone := withdrawn[v.Name]
 		switch {
+		case s.audience != "": // views over protected tables are not for audiences
+			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name}
 		case v.Kind != KindView && !v.Listed:
 			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: materializedView}
 		case v.Kind != KindView:

@@ -12,7 +12,7 @@ import (
 
 // session connects upstream and relays.
 func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
-	state, parameters, err := a.Gate.Open(st.user, st.parameters)
+	state, parameters, err := a.Gate.Open(st.user, a.who.Reader, st.parameters)
 	if err != nil {
 		return refusedParameter(err)
 	}

@@ -28,7 +28,7 @@ const (
 	privateName = "kproxy_release_public.patients"
 )
 
-func (testGate) Open(_ string, parameters map[string]string) (State, map[string]string, error) {
+func (testGate) Open(_, _ string, parameters map[string]string) (State, map[string]string, error) {
 	return fakeOpen(parameters)
 }
 

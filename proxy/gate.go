@@ -4,10 +4,11 @@ package proxy
 // it. Its methods are called by many sessions at once.
 type Gate interface {
 	// Open returns the state in which a user's session begins, and those of the
-	// parameters to log in to the server with. The parameters are all that the startup
+	// parameters to log in to the server with. The reader is that of Config.Readers which the
+	// session runs as; "" = the main one. The parameters are all that the startup
 	// message sets, by lower-case name, among them "search_path", which must not be
 	// returned. An error ends the login as one of Rewrite refuses a text.
-	Open(user string, parameters map[string]string) (State, map[string]string, error)
+	Open(user, reader string, parameters map[string]string) (State, map[string]string, error)
 
 	// Rewrite returns what to execute in place of sql, which is valid UTF-8, not
 	// blank and without NUL, in a session that is in the given state; sql may hold

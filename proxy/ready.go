@@ -22,7 +22,7 @@ func (s *Server) Serves(ctx context.Context, sql string) error {
 	if s.limit.sessions() >= c.MaxSessions {
 		return errCrowded
 	}
-	state, parameters, err := c.Gate.Open("", map[string]string{})
+	state, parameters, err := c.Gate.Open("", "", map[string]string{})
 	if err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}

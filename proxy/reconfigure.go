@@ -1,6 +1,10 @@
 package proxy
 
-import "github.com/kproxy/kproxy/proxy/access"
+import (
+	"slices"
+
+	"github.com/kproxy/kproxy/proxy/access"
+)
 
 // Reconfigure has connections that are accepted from now on served under another
 // configuration; sessions go on under the one that they began with. Those end at once
@@ -39,6 +43,16 @@ func (s *settings) admits(session *session) bool {
 func (s *Server) EndReaders(relations ...string) {
 	for _, session := range s.keys.sessions() {
 		if session.relay.gate.hasNoted(&session.relay.gate.reads, relations) {
+			session.revoke(errRevoked)
+		}
+	}
+}
+
+// EndRoles ends the sessions that run as any of the readers, by their names in Config.Readers, at once
+// with FATAL 57P01. It is for the moment when the Gate begins to refuse what they have prepared.
+func (s *Server) EndRoles(readers ...string) {
+	for _, session := range s.keys.sessions() {
+		if slices.Contains(readers, session.who.Reader) {
 			session.revoke(errRevoked)
 		}
 	}

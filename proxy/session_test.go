@@ -18,7 +18,7 @@ type markingGate struct{ fakeEscaper }
 
 const mark = "/*checked*/"
 
-func (markingGate) Open(_ string, parameters map[string]string) (State, map[string]string, error) {
+func (markingGate) Open(_, _ string, parameters map[string]string) (State, map[string]string, error) {
 	return fakeOpen(parameters)
 }
 

@@ -49,8 +49,9 @@ var (
 // it does not have, which it keeps as any other.
 const cacheSetting = "kproxy.cache"
 
-// look is the query that proxy.Statement.Look describes, for a statement that reads some tables.
-func look(tables []catalog.Name) string {
+// look is the query that proxy.Statement.Look describes, for a statement that reads some tables, each by
+// its target.
+func look(tables []catalog.Name, target func(catalog.Name) catalog.Name) string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
 	for i, name := range tables {
@@ -59,7 +60,7 @@ func look(tables []catalog.Name) string {
 		}
 		b.WriteString("(SELECT m.mark::pg_catalog.text FROM " + catalog.CatalogSchema + ".mark m WHERE m.table_schema = " + catalog.QuoteLiteral(name.Schema) +
 			" AND m.table_name = " + catalog.QuoteLiteral(name.Relation) +
-			" AND pg_catalog.has_table_privilege(" + catalog.QuoteLiteral(catalog.Published(name).SQL()) + ", 'SELECT'))")
+			" AND pg_catalog.has_table_privilege(" + catalog.QuoteLiteral(target(name).SQL()) + ", 'SELECT'))")
 	}
 	b.WriteString(", pg_catalog.concat_ws('|', current_user")
 	for _, setting := range keyedSettings {
@@ -90,16 +91,17 @@ func (c *statements) lookAt(tree *pg.ParseResult) string {
 	if n == nil {
 		return ""
 	}
+	target := func(name catalog.Name) catalog.Name { return names.snapshot.Resolve(name.Schema, name.Relation).Target }
 	k := keeping{tables: make(map[catalog.Name]bool)}
 	for _, name := range names.reads {
-		k.tables[catalog.Published(name)] = true
+		k.tables[target(name)] = true
 	}
 	k.visit(n.ProtoReflect())
 	// A parameter may be a time of day, whose zone depends on the day.
 	if k.refuses || k.zoned && k.bound {
 		return ""
 	}
-	return look(names.reads)
+	return look(names.reads, target)
 }
 
 // visit looks at a message of the tree and at all that it holds.

@@ -246,7 +246,7 @@ func TestLookRuns(t *testing.T) {
 	} {
 		rowsOf(t, conn, sql)
 	}
-	sql := look([]catalog.Name{{Schema: "a", Relation: "t's"}})
+	sql := look([]catalog.Name{{Schema: "a", Relation: "t's"}}, catalog.Published)
 	before := rowsOf(t, conn, sql)[0]
 	if len(before[0]) != 36 || before[2] != "" || before[3] != "0" {
 		t.Errorf("%q", before)

@@ -176,10 +176,13 @@ func inJSON(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")[1 : b.Len()-2]
 }
 
-// ofStore are the relations of the private store, by the number of their generation,
-// with what PostgreSQL appends: a number where an alias is taken already, or an index's
+// releasePrefix begins the names of release schemas.
+var releasePrefix = regexp.MustCompile(`^` + catalog.ReleaseSchemaPattern)
+
+// ofStore are the relations of the private store, by the audience that they are of, if any, and the
+// number of their generation, with what PostgreSQL appends: a number where an alias is taken already, or an index's
 // columns.
-var ofStore = regexp.MustCompile(`^(` + strings.Join(storePrefixes, "|") + `)_(\d{1,18})(_.*)?$`)
+var ofStore = regexp.MustCompile(`^(` + strings.Join(storePrefixes, "|") + `)_(?:[a-z][a-z0-9]*_)?(\d{1,18})(_.*)?$`)
 
 // known is what the client knows in place of a word, and whether that is the name of a
 // relation.
@@ -191,8 +194,8 @@ func (p *planScrubber) known(word string) (name string, relation bool) {
 		return "pg_catalog", false
 	case word == catalog.StoreSchema:
 		return "pg_toast", false
-	case strings.HasPrefix(word, catalog.ReleaseSchema("")):
-		return strings.TrimPrefix(word, catalog.ReleaseSchema("")), true
+	case releasePrefix.MatchString(word):
+		return releasePrefix.ReplaceAllLiteralString(word, ""), true
 	case strings.HasPrefix(word, "kproxy_"):
 		return strings.TrimPrefix(word, "kproxy_"), false
 	case strings.HasPrefix(word, "information_schema_"):

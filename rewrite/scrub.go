@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -16,7 +17,6 @@ var scrubber = strings.NewReplacer(
 	catalog.CatalogSchema+`."information_schema_`, `information_schema."`,
 	"information_schema_", "information_schema.",
 	catalog.CatalogSchema, "pg_catalog",
-	catalog.ReleaseSchema(""), "",
 	catalog.StoreSchema, "pg_toast",
 	// Functions and types are sent under their full names, whatever the client wrote,
 	// and what lies in public is on the client's path, but not on the session's.
@@ -28,9 +28,15 @@ var scrubber = strings.NewReplacer(
 	"domain public.", "domain ",
 )
 
+// releasePrefixes begin the names of release schemas, also of audiences.
+var releasePrefixes = regexp.MustCompile(catalog.ReleaseSchemaPattern)
+
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
 func (r *Rewriter) ScrubMessage(text string) string {
+	if strings.Contains(text, "kproxy_") {
+		text = releasePrefixes.ReplaceAllLiteralString(text, "")
+	}
 	// "pg_catalog.sum is not an ordered-set aggregate ..."
 	return strings.TrimPrefix(scrubber.Replace(text), "pg_catalog.")
 }

@@ -18,7 +18,7 @@ import (
 type PassingGate struct{}
 
 // Open begins a session with the parameters that the client asked for.
-func (PassingGate) Open(_ string, parameters map[string]string) (proxy.State, map[string]string, error) {
+func (PassingGate) Open(_, _ string, parameters map[string]string) (proxy.State, map[string]string, error) {
 	return steady{}, parameters, nil
 }
 
@@ -99,7 +99,7 @@ func RefusalBehind(text string) *Refusal {
 }
 
 // Open begins a session with the parameters that the client asked for.
-func (JudgingGate) Open(_ string, parameters map[string]string) (proxy.State, map[string]string, error) {
+func (JudgingGate) Open(_, _ string, parameters map[string]string) (proxy.State, map[string]string, error) {
 	return state{}, parameters, nil
 }
 

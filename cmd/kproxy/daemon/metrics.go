@@ -195,7 +195,7 @@ func (d *Daemon) observedState() observe.State {
 		return s
 	}
 	s.Counts, s.Pool = d.Clients(), d.proxy.Pool()
-	cache := d.gate.Rewriter.Load().CacheStats()
+	cache := d.gate.CacheStats()
 	s.Cache = observe.Cache{Entries: cache.Entries, Bytes: cache.Bytes, Evictions: cache.Evictions}
 	s.Answers = d.answers.Stats()
 	status := d.syncer.Status()

@@ -63,7 +63,7 @@ func (d *Daemon) readNames(ctx context.Context) {
 func (d *Daemon) takeNames(names catalog.ServerNames) {
 	if !d.served.names.Same(names) {
 		d.served.names = names
-		d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
+		d.gate.SetSnapshots(d.snapshots())
 	}
 }
 
@@ -75,7 +75,7 @@ func (d *Daemon) takeFunctions(unaccepted []check.UnacceptedFunction) {
 	if !changed {
 		return
 	}
-	d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
+	d.gate.SetSnapshots(d.snapshots())
 	d.proxy.EndCallers(lost...)
 	d.served.log(d.config().Policy, d.syncer.Status())
 	d.views.LookSoon()

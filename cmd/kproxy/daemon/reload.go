@@ -9,6 +9,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/gate"
 	"github.com/kproxy/kproxy/cmd/kproxy/login"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/cmd/kproxy/settings"
@@ -99,8 +100,9 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	uncallable, _ := d.served.refuseFunctions(unaccepted)
 	d.Level.Set(next.Log.Level)
 	d.resolve(nil)
-	d.gate.SetLimits(next, d.snapshot())
+	d.gate.SetLimits(next, d.snapshots())
 	d.renew()
+	d.proxy.EndRoles(gate.Moved(running, next)...)
 	unlisted := slices.DeleteFunc(slices.Clone(running.Policy.Functions), func(name catalog.Name) bool { return slices.Contains(next.Policy.Functions, name) })
 	d.proxy.EndCallers(append(uncallable, catalog.Texts(unlisted)...)...)
 	d.lookAtViews(ctx)

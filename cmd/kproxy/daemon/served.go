@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/gate"
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -27,15 +28,23 @@ type served struct {
 	// relations, names, withdrawn, released and unaccepted are in the rewriter's snapshot.
 	// Withdrawn are names that cannot be read, with reasons for readers, released the tables by
 	// the numbers of their generations, and unaccepted the functions that clients are refused.
-	relations  []catalog.Relation
-	names      catalog.ServerNames
-	withdrawn  map[catalog.Name]string
+	relations []catalog.Relation
+	names     catalog.ServerNames
+	withdrawn map[catalog.Name]string
+	// audiences have what cannot be read besides by audiences, by their names.
+	audiences  map[string]map[catalog.Name]string
 	released   map[int64]catalog.Name
 	unaccepted map[catalog.Name]bool
 
-	readable map[catalog.Name]catalog.OID // what readers may have read
-	logged   map[subject]string           // problems of single names, as logged
-	applies  bool                         // as logged
+	readable map[seenName]catalog.OID // what readers may have read
+	logged   map[subject]string       // problems of single names, as logged
+	applies  bool                     // as logged
+}
+
+// seenName is a name as an audience, or the policy's own readers, see it.
+type seenName struct {
+	audience string
+	name     catalog.Name
 }
 
 // subject is a name that the log speaks of.
@@ -60,16 +69,16 @@ func (s *served) adopt(found check.Fit) {
 
 // update takes what decides what readers get, and reports whether any of it changed, or the
 // views did. Relations are nil if they were not read again.
-func (s *served) update(relations []catalog.Relation, withdrawn map[catalog.Name]string, released map[int64]catalog.Name, viewsChanged bool) bool {
+func (s *served) update(relations []catalog.Relation, withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string, released map[int64]catalog.Name, viewsChanged bool) bool {
 	first := s.withdrawn == nil
 	moved := viewsChanged || relations != nil && !slices.EqualFunc(relations, s.relations, sameRelation)
-	if !first && !moved && maps.Equal(withdrawn, s.withdrawn) && maps.Equal(released, s.released) {
+	if !first && !moved && maps.Equal(withdrawn, s.withdrawn) && maps.EqualFunc(audiences, s.audiences, maps.Equal) && maps.Equal(released, s.released) {
 		return false
 	}
 	if relations != nil {
 		s.relations = relations
 	}
-	s.withdrawn, s.released = withdrawn, released
+	s.withdrawn, s.audiences, s.released = withdrawn, audiences, released
 	return true
 }
 
@@ -107,7 +116,7 @@ func (s *served) refuseFunctions(unaccepted []check.UnacceptedFunction) (lost []
 // tables among that, one of them (nil for none), and the names that readers lose.
 func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, lost []catalog.Name) {
 	before := s.readable
-	s.readable = make(map[catalog.Name]catalog.OID)
+	s.readable = make(map[seenName]catalog.OID)
 	oids := make(map[catalog.Name]catalog.OID, len(s.relations))
 	for _, r := range s.relations {
 		oids[r.Name] = r.OID
@@ -117,8 +126,17 @@ func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, 
 		if gone || oids[name] == 0 {
 			return false
 		}
-		s.readable[name] = oids[name]
+		s.readable[seenName{name: name}] = oids[name]
 		return true
+	}
+	for _, a := range policy.Audiences {
+		seen, _ := policy.For(a.Name)
+		withdrawn := s.withdrawnFor(a.Name)
+		for _, name := range append(protected(seen), seen.Readable...) {
+			if _, gone := withdrawn[name]; !gone && oids[name] != 0 {
+				s.readable[seenName{a.Name, name}] = oids[name]
+			}
+		}
 	}
 	for _, name := range policy.Readable {
 		serve(name)
@@ -131,9 +149,9 @@ func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, 
 			}
 		}
 	}
-	for name, oid := range before {
-		if s.readable[name] != oid {
-			lost = append(lost, name)
+	for seen, oid := range before {
+		if s.readable[seen] != oid && !slices.Contains(lost, seen.name) {
+			lost = append(lost, seen.name)
 		}
 	}
 	return tables, one, lost
@@ -200,7 +218,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 	}
 	d.views.Withdraw(policy.Readable, withdrawn)
 	d.descriptions.Write(d.config(), replication, d.served.publications, withdrawn)
-	if !d.served.update(relations, withdrawn, status.Released(replication), d.views.Changed()) {
+	if !d.served.update(relations, withdrawn, status.AudienceWithdrawals(policy, replication), status.Released(replication), d.views.Changed()) {
 		return
 	}
 	// A standby may still show what was published under another policy.
@@ -212,7 +230,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 // renew tells the rewriter what is served now, and ends the sessions that have read what no
 // longer is.
 func (d *Daemon) renew() {
-	d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
+	d.gate.SetSnapshots(d.snapshots())
 	tables, one, lost := d.served.renew(d.config().Policy)
 	d.shown.tables.Store(tables)
 	d.shown.table.Store(one)
@@ -221,8 +239,37 @@ func (d *Daemon) renew() {
 	}
 }
 
-// snapshot is what the rewriter is to know now.
-func (d *Daemon) snapshot() *catalog.Snapshot {
-	s := &d.served
-	return d.views.Extend(catalog.NewSnapshot(d.config().Policy, s.relations, s.withdrawn).WithReleased(s.released).WithNames(s.names).WithoutFunctions(s.unaccepted), s.withdrawn)
+// snapshots are what the rewriters are to know now.
+func (d *Daemon) snapshots() gate.Snapshots {
+	s, policy := &d.served, d.config().Policy
+	of := func(policy catalog.Policy, withdrawn map[catalog.Name]string) *catalog.Snapshot {
+		return catalog.NewSnapshot(policy, s.relations, withdrawn).WithReleased(s.released).WithNames(s.names).WithoutFunctions(s.unaccepted)
+	}
+	all := gate.Snapshots{Own: d.views.Extend(of(policy, s.withdrawn), s.withdrawn), Audiences: make(map[string]*catalog.Snapshot, len(policy.Audiences))}
+	for _, a := range policy.Audiences {
+		seen, _ := policy.For(a.Name)
+		withdrawn := s.withdrawnFor(a.Name)
+		all.Audiences[a.Name] = d.views.ExtendFor(of(seen, withdrawn), withdrawn)
+	}
+	return all
+}
+
+// withdrawnFor are the names that an audience cannot read: those that nobody can, and its own.
+func (s *served) withdrawnFor(audience string) map[catalog.Name]string {
+	withdrawn := maps.Clone(s.withdrawn)
+	for name, reason := range s.audiences[audience] {
+		if _, gone := withdrawn[name]; !gone {
+			withdrawn[name] = reason
+		}
+	}
+	return withdrawn
+}
+
+// protected are the names of a policy's protected tables.
+func protected(policy catalog.Policy) []catalog.Name {
+	names := make([]catalog.Name, len(policy.Tables))
+	for i, t := range policy.Tables {
+		names[i] = t.Table
+	}
+	return names
 }

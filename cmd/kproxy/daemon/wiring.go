@@ -22,7 +22,7 @@ func (d *Daemon) prepare() error {
 	if err != nil {
 		return err
 	}
-	d.gate.SetLimits(c, d.snapshot())
+	d.gate.SetLimits(c, d.snapshots())
 	d.answers.Resize(c.Answers.Size)
 	policy, err := d.policyOf(c)
 	if err != nil {

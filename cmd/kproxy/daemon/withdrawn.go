@@ -41,7 +41,7 @@ func (e *changedLate) Hint() string {
 var (
 	// aclcheck_error names a relation without its schema.
 	lostPrivilege = regexp.MustCompile(`^permission denied for view (.+)$`)
-	lostRelation  = regexp.MustCompile(`^relation "` + regexp.QuoteMeta(catalog.ReleaseSchema("")) + `(.+)" does not exist$`)
+	lostRelation  = regexp.MustCompile(`^relation "` + catalog.ReleaseSchemaPattern + `(.+)" does not exist$`)
 	// becameView is what the planner of PostgreSQL 15 and before says, in no other language, when a
 	// rule has made a view of a table whose tableoid a stand-in compares.
 	becameView = regexp.MustCompile(`^could not find attribute -6 in subquery targetlist$|^bogus varattno for subquery var: -6$`)
@@ -68,5 +68,5 @@ func withdrawnAtServer(state, message string) error {
 	if found == nil {
 		return nil
 	}
-	return &withdrawnLate{relation: strings.Trim(found[1], `"`)}
+	return &withdrawnLate{relation: strings.Trim(found[len(found)-1], `"`)}
 }

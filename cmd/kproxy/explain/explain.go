@@ -3,8 +3,10 @@ package explain
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -92,7 +94,7 @@ func Run(ctx context.Context, c *config.Config, statements []string, o Options) 
 	if o.SearchPath != "" {
 		parameters[rewrite.PathParameter] = o.SearchPath
 	}
-	in, _, err := e.gate.Open(o.User, parameters)
+	in, _, err := e.gate.Open(o.User, gate.ReaderOf(c, o.User), parameters)
 	if err != nil {
 		return nil, fmt.Errorf("beginning a session: %w", err)
 	}
@@ -126,7 +128,7 @@ func (e *explainer) open(ctx context.Context) error {
 		}
 		// Of names that are called, those that all servers have are known.
 		none := catalog.ServerNames{Callable: map[string]bool{}}
-		e.gate.SetLimits(e.config, catalog.NewSnapshot(e.config.Policy, e.relations, nil).WithNames(none))
+		e.gate.SetLimits(e.config, e.snapshots(nil, nil, func(s *catalog.Snapshot) *catalog.Snapshot { return s.WithNames(none) }))
 		return nil
 	}
 	conn, err := upstream.ConnectOwner(ctx, e.config)
@@ -151,12 +153,40 @@ func (e *explainer) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	snapshot := catalog.NewSnapshot(e.config.Policy, e.relations, withdrawn).WithNames(names).WithViews(e.views, withdrawn).WithReleased(status.Released(replication))
-	e.gate.SetLimits(e.config, snapshot)
-	if e.reader, err = upstream.ConnectReader(ctx, e.config, e.config.Upstream.Reader); err != nil {
-		return &upstream.ConnectError{Role: e.config.Upstream.Reader.User, Address: upstream.Address(e.config.Upstream.Reader), Err: err}
+	e.gate.SetLimits(e.config, e.snapshots(withdrawn, status.AudienceWithdrawals(e.config.Policy, replication), func(s *catalog.Snapshot) *catalog.Snapshot {
+		return s.WithNames(names).WithViews(e.views, withdrawn).WithReleased(status.Released(replication))
+	}))
+	reader := e.connection()
+	if e.reader, err = upstream.ConnectReader(ctx, e.config, reader); err != nil {
+		return &upstream.ConnectError{Role: reader.User, Address: upstream.Address(reader), Err: err}
 	}
 	return nil
+}
+
+// snapshots are what names resolve to, for the policy's own readers and for audiences.
+func (e *explainer) snapshots(withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string, with func(*catalog.Snapshot) *catalog.Snapshot) gate.Snapshots {
+	policy := e.config.Policy
+	all := gate.Snapshots{Own: with(catalog.NewSnapshot(policy, e.relations, withdrawn)), Audiences: make(map[string]*catalog.Snapshot)}
+	for _, a := range policy.Audiences {
+		seen, _ := policy.For(a.Name)
+		gone := make(map[catalog.Name]string)
+		maps.Copy(gone, audiences[a.Name])
+		maps.Copy(gone, withdrawn)
+		all.Audiences[a.Name] = with(catalog.NewSnapshot(seen, e.relations, gone))
+	}
+	return all
+}
+
+// connection is that of the reader as whom the user's sessions run.
+func (e *explainer) connection() config.Connection {
+	name := gate.ReaderOf(e.config, e.options.User)
+	for _, r := range e.config.Upstream.Readers {
+		if r.Name == name && name != "" {
+			r.Connection.Database = e.config.Upstream.Reader.Database
+			return r.Connection
+		}
+	}
+	return e.config.Upstream.Reader
 }
 
 func (e *explainer) close(ctx context.Context) {
@@ -177,12 +207,16 @@ func configuredNames(policy catalog.Policy) []catalog.Name {
 // storedStatus is as much of the store as decides which tables are served.
 func storedStatus(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (ksync.Status, error) {
 	status := ksync.Status{State: ksync.Following, Tables: make(map[catalog.Name]ksync.TableStatus)}
-	rows, _ := conn.Query(ctx, `SELECT table_schema, table_name, generation, halted IS NOT NULL, shows IS NULL OR previous IS NOT NULL, coalesce(withheld_why, '')
+	rows, _ := conn.Query(ctx, `SELECT table_schema, table_name, generation, halted IS NOT NULL, shows IS NULL OR previous IS NOT NULL, coalesce(withheld_why, ''), coalesce(audiences, '{}')
 		FROM kproxy_store.generation`) // the rows carry its error
 	var name catalog.Name
 	var table ksync.TableStatus
 	var halted, published bool
-	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &table.Generation, &halted, &published, &table.Reason}, func() error {
+	var audiences string
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &table.Generation, &halted, &published, &table.Reason, &audiences}, func() error {
+		if table.Audiences = nil; json.Unmarshal([]byte(audiences), &table.Audiences) != nil {
+			table.Audiences = nil // those who see nothing of it are refused
+		}
 		table.State = ksync.Unpublished
 		switch {
 		case halted:

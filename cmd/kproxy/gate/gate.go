@@ -5,25 +5,35 @@ import (
 	"cmp"
 	"sync/atomic"
 
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/rewrite"
 )
 
 // Gate is the gate of all sessions, including those that began before a reload: SetLimits replaces
-// the rewriter behind it.
+// the rewriters behind it.
 type Gate struct {
-	Rewriter atomic.Pointer[rewrite.Rewriter]
+	// Rewriter is that of the policy's own readers.
+	Rewriter  atomic.Pointer[rewrite.Rewriter]
+	audiences atomic.Pointer[audiences]
 }
 
 // State is a session in the form in which the proxy keeps it.
-type State struct{ *rewrite.Session }
+type State struct{ *opened }
+
+// opened is a session with the reader that it runs as, and the audience of that when it began.
+type opened struct {
+	*rewrite.Session
+	reader, audience string
+}
+
+// with is the session in another state.
+func (s State) with(next *rewrite.Session) State { return State{&opened{next, s.reader, s.audience}} }
 
 // After implements proxy.State.
 func (s State) After(effect any) proxy.State {
 	e, _ := effect.(rewrite.Effect)
-	return State{s.Session.After(e)}
+	return s.with(s.Session.After(e))
 }
 
 // Synced implements proxy.State.
@@ -32,18 +42,24 @@ func (s State) Synced(status byte, failed bool) proxy.State {
 	if next == s.Session {
 		return s
 	}
-	return State{next}
+	return s.with(next)
 }
 
 // session returns the wrapped session. A state of another type is a session that has done nothing.
 func session(in proxy.State) *rewrite.Session {
-	s, _ := in.(State)
-	return s.Session
+	if s, _ := in.(State); s.opened != nil {
+		return s.Session
+	}
+	return nil
 }
 
 // Open implements proxy.Gate.
-func (g *Gate) Open(user string, parameters map[string]string) (proxy.State, map[string]string, error) {
-	r := g.Rewriter.Load()
+func (g *Gate) Open(user, reader string, parameters map[string]string) (proxy.State, map[string]string, error) {
+	begin := State{&opened{reader: reader, audience: g.audienceOf(reader)}}
+	r, err := g.rewriter(begin)
+	if err != nil {
+		return nil, nil, err
+	}
 	passed, err := r.Startup(parameters)
 	if err != nil {
 		return nil, nil, err
@@ -58,17 +74,25 @@ func (g *Gate) Open(user string, parameters map[string]string) (proxy.State, map
 	if err != nil {
 		return nil, nil, err
 	}
-	return State{s}, passed, nil
+	return begin.with(s), passed, nil
 }
 
 // Rewrite implements proxy.Gate.
 func (g *Gate) Rewrite(sql string, in proxy.State) (proxy.Statement, error) {
-	return rewritten(g.Rewriter.Load().Rewrite(sql, session(in)))
+	r, err := g.rewriter(in)
+	if err != nil {
+		return proxy.Statement{}, err
+	}
+	return rewritten(r.Rewrite(sql, session(in)))
 }
 
 // Recall implements proxy.Gate.
 func (g *Gate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error) {
-	recalled, known, err := g.Rewriter.Load().Recall(sql, session(in))
+	r, err := g.rewriter(in)
+	if err != nil {
+		return proxy.Statement{}, true, err
+	}
+	recalled, known, err := r.Recall(sql, session(in))
 	if !known {
 		return proxy.Statement{}, false, nil
 	}
@@ -88,7 +112,11 @@ func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 
 // Position implements proxy.Gate.
 func (g *Gate) Position(sql string, in proxy.State, sent int) int {
-	return g.Rewriter.Load().Position(sql, session(in), sent)
+	r, err := g.rewriter(in)
+	if err != nil {
+		return 0
+	}
+	return r.Position(sql, session(in), sent)
 }
 
 // Escape implements proxy.Gate.
@@ -116,13 +144,6 @@ func effects(of []rewrite.Effect) []any {
 		}
 	}
 	return all
-}
-
-// SetLimits replaces the rewriter by one with the limits of a configuration, and the snapshot.
-func (g *Gate) SetLimits(c *config.Config, snapshot *catalog.Snapshot) {
-	r := rewrite.New(Options(c))
-	r.SetSnapshot(snapshot)
-	g.Rewriter.Store(r)
 }
 
 // Options returns the limits of statements and of the definitions of views.

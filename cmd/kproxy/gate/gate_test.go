@@ -16,7 +16,7 @@ func TestGateAllocatesNothing(t *testing.T) {
 	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{Readable: []catalog.Name{read}}, []catalog.Relation{{Name: read}}, nil))
 	var g Gate
 	g.Rewriter.Store(r)
-	in, _, err := g.Open("ann", nil)
+	in, _, err := g.Open("ann", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestGateTellsOfEncodings(t *testing.T) {
 	t.Parallel()
 	var g Gate
 	g.Rewriter.Store(rewrite.New(rewrite.Options{}))
-	in, _, err := g.Open("ann", map[string]string{"client_encoding": "sjis"})
+	in, _, err := g.Open("ann", "", map[string]string{"client_encoding": "sjis"})
 	if err != nil || in.Encoding() != "SJIS" {
 		t.Fatal(in.Encoding(), err)
 	}

@@ -13,6 +13,7 @@ const (
 	notGranted   = "kproxy may not read it at the moment; the operator has been told why."
 	notSafe      = "It cannot be shown safely; the operator has been told why."
 	outdatedHere = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
+	notYetForAll = "Nothing of it can be published at the moment; the operator has been told why."
 	notInStep    = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
 
@@ -37,6 +38,23 @@ func Withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.
 		}
 	}
 	return withdrawn
+}
+
+// AudienceWithdrawals returns, by audience, the tables of which nothing is published for it although
+// the table's own readers may read it, with reasons for readers.
+func AudienceWithdrawals(policy catalog.Policy, status ksync.Status) map[string]map[catalog.Name]string {
+	all := make(map[string]map[catalog.Name]string, len(policy.Audiences))
+	for _, a := range policy.Audiences {
+		withdrawn := make(map[catalog.Name]string)
+		seen, _ := policy.For(a.Name)
+		for _, t := range seen.Tables {
+			if of, known := status.Tables[t.Table].Audiences[a.Name]; !known || of.Reason != "" {
+				withdrawn[t.Table] = notYetForAll
+			}
+		}
+		all[a.Name] = withdrawn
+	}
+	return all
 }
 
 // Released returns the tables by the numbers of their generations, which occur in the names that

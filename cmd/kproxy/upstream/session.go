@@ -31,10 +31,10 @@ func SessionConfig(c *config.Config, reader config.Connection) (*pgconn.Config, 
 		return nil, err
 	}
 	pinned := map[string]string{
-		// Only a release schema, which holds nothing but views: no function, operator or type
+		// Only a release schema, that of the role's audience, which holds nothing but views: no function, operator or type
 		// of the database is found by an unqualified name. The rewriter applies the search_path
 		// of clients.
-		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchema("public")),
+		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchemaFor(c.Policy.AudienceOf(reader.User), "public")),
 		"default_transaction_read_only": "on",
 		"standard_conforming_strings":   "on",
 		"client_encoding":               "UTF8", // unless a client asks for another

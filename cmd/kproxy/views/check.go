@@ -92,7 +92,8 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 		return nil, nil, err
 	}
 	p := planner{
-		reader: reader, rewritten: known, stored: make(map[catalog.Name]storedView), sources: make(map[catalog.Name]inspect.ViewSource),
+		audiences: c.Policy.Audiences,
+		reader:    reader, rewritten: known, stored: make(map[catalog.Name]storedView), sources: make(map[catalog.Name]inspect.ViewSource),
 		protected: make(map[catalog.Name]bool), listed: make(map[catalog.Name]bool),
 	}
 	for _, t := range c.Policy.Tables {

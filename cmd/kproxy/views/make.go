@@ -134,6 +134,9 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 			return err
 		}
 		if plan.standIn {
+			if err := createForAudiences(ctx, tx, plan, m.policy.Audiences); err != nil {
+				return err
+			}
 			if err := m.confirm(ctx, tx, plan); err != nil {
 				return err
 			}
@@ -189,6 +192,9 @@ func (m *viewMaker) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, s st
 		return nil
 	}
 	m.dropped[name] = true
+	if err := dropForAudiences(ctx, tx, name); err != nil {
+		return err
+	}
 	return dropView(ctx, tx, catalog.Published(name))
 }
 

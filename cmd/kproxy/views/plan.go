@@ -44,6 +44,8 @@ const (
 // planner plans the views of one database.
 type planner struct {
 	reader string
+	// audiences have stand-ins of their own.
+	audiences []catalog.Audience
 	// protected and listed are the policy's tables and readable relations.
 	protected, listed map[catalog.Name]bool
 	// held are the relations with rows of protected tables, under whatever names.

@@ -37,7 +37,10 @@ func DropProtected(ctx context.Context, c *config.Config) error {
 			if s, known := stored[t.Table]; !known || !s.made {
 				continue
 			}
-			err := dropView(ctx, tx, catalog.Published(t.Table))
+			err := dropForAudiences(ctx, tx, t.Table)
+			if err == nil {
+				err = dropView(ctx, tx, catalog.Published(t.Table))
+			}
 			if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && isHeld(refused) {
 				return fmt.Errorf("what stands for %s, which is protected now, cannot be dropped: transactions of readers have read it; end them, or try again when they have ended", t.Table)
 			}

@@ -82,7 +82,17 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		return plan.digested()
 	}
 	plan.published.SQL = asShown(query, columns, sameFields(plan.accepted.AllTypes()))
-	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
+	return plan.digested(append([]any{plan.view.Barrier, p.reader, plan.accepted.String()}, p.forAudiences()...)...)
+}
+
+// forAudiences are those that have a stand-in of their own, each with the role that reads it.
+func (p *planner) forAudiences() (all []any) {
+	for _, a := range p.audiences {
+		if len(a.Roles) > 0 {
+			all = append(all, a.Name, a.Roles[0])
+		}
+	}
+	return all
 }
 
 // gone says whether what was published under the name is to be dropped: the policy does not

@@ -13,7 +13,40 @@ import (
 // createView makes the published view, in place of an earlier one if that has the same
 // columns, or the first of them.
 func createView(ctx context.Context, tx pgx.Tx, plan viewPlan, reader string, invoker bool) error {
-	view := catalog.Published(plan.view.Name).SQL()
+	return createViewFor(ctx, tx, plan, "", reader, invoker)
+}
+
+// createForAudiences makes the stand-in of a readable relation for each audience as well, which it replaces:
+// an audience reads nothing in the schemas of others.
+func createForAudiences(ctx context.Context, tx pgx.Tx, plan viewPlan, audiences []catalog.Audience) error {
+	if err := dropForAudiences(ctx, tx, plan.view.Name); err != nil {
+		return err
+	}
+	for _, a := range audiences {
+		if len(a.Roles) == 0 {
+			continue
+		}
+		if err := createViewFor(ctx, tx, plan, a.Name, a.Roles[0], false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropForAudiences drops the stand-ins of a readable relation that audiences have, also those of earlier
+// configurations.
+func dropForAudiences(ctx context.Context, tx pgx.Tx, name catalog.Name) error {
+	_, err := tx.Exec(ctx, fmt.Sprintf(`DO $kproxy$ DECLARE one text; BEGIN
+	FOR one IN SELECT pg_catalog.format('DROP VIEW %%I.%%I CASCADE', n.nspname, c.relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind = 'v' AND c.relname = %s AND n.nspname ~ %s
+	LOOP EXECUTE one; END LOOP; END $kproxy$`,
+		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+catalog.AudienceSchemaPattern(name.Schema)+"$")), pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// createViewFor makes the view in the schema of an audience, for its role.
+func createViewFor(ctx context.Context, tx pgx.Tx, plan viewPlan, audience, reader string, invoker bool) error {
+	view := catalog.PublishedFor(audience, plan.view.Name).SQL()
 	columns := make([]string, len(plan.published.Columns))
 	for i, column := range plan.published.Columns {
 		columns[i] = catalog.QuoteIdentifier(column)

@@ -101,6 +101,11 @@ func (w *Watcher) Extend(s *catalog.Snapshot, withdrawn map[catalog.Name]string)
 	return w.snapshot
 }
 
+// ExtendFor is Extend for the snapshot of an audience.
+func (w *Watcher) ExtendFor(s *catalog.Snapshot, withdrawn map[catalog.Name]string) *catalog.Snapshot {
+	return s.WithViews(w.found, withdrawn)
+}
+
 // Begin begins a look, unless one is under way or nothing can come of it. Follows says that
 // another process publishes.
 func (w *Watcher) Begin(ctx context.Context, c *config.Config, rewriter *rewrite.Rewriter, follows bool) {
