@@ -9,8 +9,8 @@ import (
 // CountColumn is the column of Classes with the number of records behind a row.
 const CountColumn = "kproxy_count"
 
-// classesPrefix starts the names of what Classes names.
-const classesPrefix = "classes_"
+// ClassesPrefix starts the names of what Classes names.
+const ClassesPrefix = "classes_"
 
 // Classes is the name of the relation that has the records of a protected table summed up, where there
 // is one: of records that look alike one row for some, with what all of them show and their
@@ -19,7 +19,7 @@ const classesPrefix = "classes_"
 // the table's length.
 func Classes(table Name) Name {
 	sum := sha256.Sum256([]byte(table.SQL()))
-	return Name{Schema: CatalogSchema, Relation: classesPrefix + hex.EncodeToString(sum[:8])}
+	return Name{Schema: CatalogSchema, Relation: ClassesPrefix + hex.EncodeToString(sum[:8])}
 }
 
 // Source is the table that a published relation stands for.

@@ -178,7 +178,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.layout.view().grant(ctx, s.store.conn, s.store.reader); err != nil {
+		if err := t.grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}

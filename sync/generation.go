@@ -136,7 +136,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err := t.layout.view().put(ctx, tx, t.shownRelease()); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.layout.view().grant(ctx, tx, s.reader); err != nil {
+	if err := t.grant(ctx, tx, s.reader); err != nil {
 		return err
 	}
 	return dropOrphans(ctx, tx, making)

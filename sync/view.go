@@ -138,7 +138,7 @@ func hide(ctx context.Context, on executor, name catalog.Name) error {
 	if err := moveMark(ctx, on, name); err != nil {
 		return err
 	}
-	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
+	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+", "+catalog.Classes(name).SQL()+" CASCADE"); err != nil {
 		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
 	return nil
@@ -150,13 +150,14 @@ func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) erro
 	if err := moveMark(ctx, on, name); err != nil {
 		return err
 	}
-	view := catalog.Published(name).SQL()
-	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
-	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
-	}
-	if err != nil {
-		return fmt.Errorf("revoking the published view of %s: %w", name, err)
+	for _, view := range []string{catalog.Published(name).SQL(), catalog.Classes(name).SQL()} {
+		there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
+		if there.RowsAffected() > 0 { // none after an error
+			_, err = on.Exec(ctx, "REVOKE SELECT, REFERENCES ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
+		}
+		if err != nil {
+			return fmt.Errorf("revoking the published view of %s: %w", name, err)
+		}
 	}
 	return nil
 }

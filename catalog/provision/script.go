@@ -58,6 +58,7 @@ type scriptData struct {
 	HelperRanges               []helperRange
 	Comparisons                []comparison
 	ReleasePrefix              string
+	ClassesPrefix              string
 	WeightColumn               string
 	Protected, Readable        []catalog.Name
 	Functions                  []catalog.Name
@@ -114,7 +115,7 @@ func newScriptData(in Input) (scriptData, error) {
 		Database: in.Database, TemporaryTables: in.TemporaryTables,
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
 		HelperSchema: catalog.HelperSchema, HelperRanges: helperRanges, Comparisons: comparisons,
-		ReleasePrefix: catalog.ReleaseSchema(""), WeightColumn: catalog.WeightColumn,
+		ReleasePrefix: catalog.ReleaseSchema(""), ClassesPrefix: catalog.ClassesPrefix, WeightColumn: catalog.WeightColumn,
 		Protected: protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,
