@@ -21,7 +21,7 @@ import (
 
 // summaryNodes are the node types whose fields are looked at. The others that pass have a case in
 // summarized.visit.
-var summaryNodes = words(`A_ArrayExpr A_Const A_Indices BoolExpr BooleanTest CaseExpr CaseWhen CoalesceExpr Float
+var summaryNodes = words(`A_ArrayExpr A_Const A_Indices BoolExpr Boolean BooleanTest CaseExpr CaseWhen CoalesceExpr Float
 	GroupingFunc GroupingSet Integer List MinMaxExpr NamedArgExpr NullTest ParamRef ResTarget RowExpr SQLValueFunction String WindowDef`)
 
 // steadyFunctions are the same within a statement, beside those of keptFunctions.
