@@ -277,6 +277,11 @@ func TestClassesAreHidden(t *testing.T) {
 	if plan := plan(t, client, "SELECT town, count(*) FROM folk GROUP BY town ORDER BY count(*)"); strings.Contains(plan, "kproxy") || strings.Contains(plan, "classes") || strings.Contains(plan, "unnest") {
 		t.Errorf("the plan tells of the summary, or is not of it:\n%s", plan)
 	}
+	for sql, want := range map[string]bool{"SELECT sex, count(*) FROM folk GROUP BY sex": true, "SELECT note, count(*) FROM folk GROUP BY note": false} {
+		if said := s.kproxy(t, "explain", sql).must(t).stdout; strings.Contains(said, "from classes") != want {
+			t.Errorf("of %s explain says %s", sql, said)
+		}
+	}
 	s.kproxy(t, "setup").must(t) // which makes the stand-ins anew
 	s.kproxy(t, "check").must(t)
 	if of(admin, places[0]) != 1 {

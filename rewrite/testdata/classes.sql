@@ -1,6 +1,4 @@
 -- Questions about groups of records that are answered from the summary of classes.
--->
-
 SELECT count(*) FROM stays
 --> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays
 
@@ -68,8 +66,6 @@ SELECT count(*) FROM stays WHERE (region, age) = ('N', 5) AND (ARRAY[region])[1]
 --> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays WHERE (((region, age) = ('N', 5))) AND ((((ARRAY[region]))[1] = 'N')) AND (((region COLLATE "C") > 'a'))
 
 -- Others are asked of the published relation.
--->
-
 SELECT diagnosis, count(*) FROM stays GROUP BY diagnosis
 --> SELECT diagnosis, pg_catalog.count(*) FROM kproxy_release_public.stays stays GROUP BY diagnosis
 
