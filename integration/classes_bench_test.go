@@ -48,7 +48,9 @@ func TestTimeOfClasses(t *testing.T) {
 	o.tables = o.tables[:from] + "    updates: immediate\n" + o.tables[to:]
 	s := ready(t, o)
 	admin, client := connect(t, s.admin), connect(t, s.url())
-	eventually(t, "it is published", func() bool { return scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.generation WHERE shows IS NULL") > 0 })
+	eventually(t, "it is published", func() bool {
+		return scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.generation WHERE shows IS NULL") > 0
+	})
 	execute(t, admin, "VACUUM ANALYZE")
 	for _, size := range []string{"patients", "kproxy_store.packed_1"} {
 		t.Logf("%s: %s", size, scalar[string](t, admin, "SELECT pg_size_pretty(pg_relation_size('"+size+"')) || ', ' || (SELECT reltuples FROM pg_class WHERE oid = '"+size+"'::regclass)::bigint || ' rows'"))
@@ -91,4 +93,3 @@ func median[T cmp.Ordered](of []T) T {
 	slices.Sort(of)
 	return of[len(of)/2]
 }
-

@@ -304,3 +304,51 @@ func TestClassesAreHidden(t *testing.T) {
 		return err == nil
 	})
 }
+
+// TestClassesOutliveGenerations: who has prepared a question is answered while the release is made anew, and those
+// who ask of a table that has no summary any more are answered from its release.
+func TestClassesOutliveGenerations(t *testing.T) {
+	t.Parallel()
+	s := ready(t, sqlSite(classesSchema, classesPolicy))
+	admin, client := connect(t, s.admin), connect(t, s.url())
+	const sql = "SELECT town, count(*), avg(age) FROM folk GROUP BY town ORDER BY town"
+	if _, err := client.Prepare(t.Context(), "groups", sql); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(sql string) string {
+		r := client.PgConn().ExecPrepared(t.Context(), sql, nil, nil, nil).Read()
+		return fmt.Sprintf("%q %v", r.Rows, r.Err)
+	}
+	generation := func() int {
+		return scalar[int](t, admin, "SELECT generation FROM kproxy_store.generation WHERE shows IS NULL")
+	}
+	before, answers := generation(), 0
+	want := ask("groups")
+	s.kproxy(t, "rebuild", "public.folk").must(t)
+	eventually(t, "there is another generation", func() bool {
+		if got := ask("groups"); got != want && !strings.Contains(got, "<nil>") {
+			t.Fatalf("meanwhile it is told %s", got)
+		}
+		answers++
+		return generation() > before
+	})
+	var direct strings.Builder
+	rows := connect(t, s.readerURL()).PgConn().ExecParams(t.Context(), strings.Replace(sql, "folk", "kproxy_release_public.folk", 1), nil, nil, nil, nil).Read()
+	fmt.Fprintf(&direct, "%q %v", rows.Rows, rows.Err)
+	if got := ask("groups"); got != direct.String() {
+		t.Errorf("%s, not %s", got, direct.String())
+	}
+	t.Logf("%d answers meanwhile", answers)
+	s.replace(t, "updates: immediate", guardedUpdates)
+	s.kproxy(t, "reload").must(t)
+	eventually(t, "updates are guarded", func() bool {
+		return scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.generation WHERE updates = 'guarded' AND shows IS NULL") == 1
+	})
+	if n := scalar[int](t, admin, "SELECT count(*) FROM pg_class WHERE relname LIKE 'classes%'"); n != 0 {
+		t.Errorf("a guarded table has %d summaries", n)
+	}
+	eventually(t, "the release answers", func() bool {
+		r := client.PgConn().ExecParams(t.Context(), sql, nil, nil, nil, nil).Read()
+		return r.Err == nil && len(r.Rows) > 0
+	})
+}

@@ -224,4 +224,6 @@ func (q *summarized) operator(name []*pg.Node) {
 }
 
 // isOwn says whether a name is that of something of PostgreSQL's.
-func isOwn(name []*pg.Node) bool { return len(name) == 2 && name[0].GetString_().GetSval() == "pg_catalog" }
+func isOwn(name []*pg.Node) bool {
+	return len(name) == 2 && name[0].GetString_().GetSval() == "pg_catalog"
+}

@@ -98,3 +98,19 @@ func TestClassesMeanWhatTheyDid(t *testing.T) {
 		}
 	}
 }
+
+// TestClassesHaveTheirTablesName: messages of the server name the table.
+func TestClassesHaveTheirTablesName(t *testing.T) {
+	t.Parallel()
+	r := clinicRewriter()
+	summary := catalog.Classes(catalog.Name{Schema: "public", Relation: "stays"})
+	for said, want := range map[string]string{
+		"permission denied for view " + summary.Relation:                            "permission denied for view stays",
+		`relation "` + summary.Schema + "." + summary.Relation + `" does not exist`: `relation "public.stays" does not exist`,
+		"classes_0123456789abcdef":                                                  "classes_0123456789abcdef",
+	} {
+		if got := r.ScrubMessage(said); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

@@ -52,7 +52,7 @@ func clinic() *catalog.Snapshot {
 // clinicNames are what the server is known to have, beside what all have: nothing but
 // columns of some relations.
 var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[catalog.Name][]catalog.ColumnName{
-	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}):  {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}): {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
 	catalog.Published(catalog.Name{Schema: "public", Relation: "stays"}): {
 		{Name: "age"}, {Name: "region"}, {Name: "born"}, {Name: "height"}, {Name: "weight"}, {Name: "born_range"}, {Name: "diagnosis"}, {Name: "cost"},
 	},

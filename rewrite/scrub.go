@@ -31,6 +31,12 @@ var scrubber = strings.NewReplacer(
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
 func (r *Rewriter) ScrubMessage(text string) string {
+	if strings.Contains(text, catalog.ClassesPrefix) {
+		for _, source := range r.current.Load().snapshot.PublishedNames() {
+			summary := catalog.Classes(source)
+			text = strings.ReplaceAll(strings.ReplaceAll(text, summary.Schema+"."+summary.Relation, source.String()), summary.Relation, source.Relation)
+		}
+	}
 	// "pg_catalog.sum is not an ordered-set aggregate ..."
 	return strings.TrimPrefix(scrubber.Replace(text), "pg_catalog.")
 }
