@@ -66,6 +66,9 @@ func (t *table) packedList() (names, expressions string) {
 
 // releaseRows is the table with the rows of the release as they are stored.
 func (t *table) releaseRows() string {
+	if t.layout.isMirrored() {
+		return t.recordsTable()
+	}
 	if t.isPacked() {
 		return t.release.packedTable()
 	}

@@ -109,6 +109,9 @@ func newTable(p catalog.Publication) (*table, error) {
 	if t.layout.constraints, err = p.ConstraintSet(schema); err != nil {
 		return nil, err
 	}
+	if t.layout.isMirrored() {
+		return t, nil // it has no classes
+	}
 	if t.layout.method, err = methods.Trying(p.Policy.Method, p.Policy.Effort); err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.Policy.Table, err)
 	}
