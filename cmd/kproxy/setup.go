@@ -47,8 +47,8 @@ publication; and that of the release, in which it makes all else, and the types 
 the store needs. Each has its administrator. With --side, it prepares or prints one of them.
 
 At run time, kproxy needs an owner role with LOGIN, REPLICATION (on Amazon RDS: membership
-in rds_replication), SELECT on the protected tables and ownership of its own schemas, and a
-publication of the protected tables. 'kproxy serve' works with a publication and a slot that
+in rds_replication), SELECT on the protected and mirrored tables and ownership of its own schemas,
+and a publication of these tables. 'kproxy serve' works with a publication and a slot that
 were created by other means; 'kproxy check' reports what they lack.`,
 		Args: noArguments,
 	}
