@@ -15,9 +15,12 @@ func TestMirroredShape(t *testing.T) {
 	relation := catalog.Relation{
 		OID: 7, Name: catalog.Name{Schema: "public", Relation: "wards"}, Kind: catalog.KindTable, Key: []string{"code"}, ReplicaIdentity: 'd',
 		Columns: []catalog.Column{
-			{Name: "code", Number: 1, Type: "text", BaseType: "text"}, {Name: "name", Number: 2, Type: "text", BaseType: "text"},
-			{Name: "made", Number: 3, Type: "text", BaseType: "text", Generated: true}, {Name: "chief", Number: 4, Type: "text", BaseType: "text"},
-			{Name: "floor", Number: 5, Type: "integer", BaseType: "int4"}, {Name: "of", Number: 6, Type: "regclass", BaseType: "regclass", NamesObjects: true},
+			{Name: "code", Number: 1, Type: "text", BaseType: "text"},
+			{Name: "name", Number: 2, Type: "text", BaseType: "text"},
+			{Name: "made", Number: 3, Type: "text", BaseType: "text", Generated: true},
+			{Name: "chief", Number: 4, Type: "text", BaseType: "text"},
+			{Name: "floor", Number: 5, Type: "integer", BaseType: "int4"},
+			{Name: "of", Number: 6, Type: "regclass", BaseType: "regclass", NamesObjects: true},
 		},
 	}
 	p, problems := catalog.Publish(catalog.MirrorTable(relation.Name, []string{"floor", "name"}), relation)
