@@ -15,6 +15,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 // mirroredTables are tables that are not protected: one of which the key is not listed, one without a
@@ -330,6 +331,40 @@ func TestMirroredBecomesProtected(t *testing.T) {
 		b.checkStore(s)
 		if classes := s.Status().Tables[publicTable("wards")].Classes; classes > 0 != !tables[2].Policy.IsMirrored() {
 			t.Errorf("mirrored: %v, and there are %d classes", tables[2].Policy.IsMirrored(), classes)
+		}
+	}
+}
+
+// TestVerifierFindsWhatIsNotMirrored has the release show other rows, or other values, than the store
+// has: the verifier says so.
+func TestVerifierFindsWhatIsNotMirrored(t *testing.T) {
+	t.Parallel()
+	b := mirroredBench(t, mirroringPolicy())
+	_, stop := b.run()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ shows, check string }{
+		{"SELECT floor, name, note, mood, kept FROM kproxy_store.records_3 WHERE floor < 5", "every row of the private store is shown as it is"},
+		{"SELECT floor + 1 AS floor, name, note, mood, kept FROM kproxy_store.records_3", "every row of the private store is shown as it is"},
+		{"SELECT floor, name, note, mood, kept FROM kproxy_store.records_3, (SELECT FROM kproxy_store.records_5 LIMIT 1) r", "the published relation reads its release alone"},
+		{"SELECT floor, name, note, mood, kept FROM kproxy_store.records_3", ""},
+	} {
+		if _, err := b.store().Exec(t.Context(), "CREATE OR REPLACE VIEW kproxy_store.release_3 AS "+test.shows); err != nil {
+			t.Fatal(err)
+		}
+		report, err := verify.Run(t.Context(), connectTo(t, b.store().Config().ConnString()), b.config.Tables, verify.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := ""
+		for _, check := range report[2].Checks {
+			if !check.Passed {
+				failed = check.Name
+			}
+		}
+		if failed != test.check {
+			t.Errorf("%s: the check that fails is %q", test.shows, failed)
 		}
 	}
 }
