@@ -57,6 +57,9 @@ func (w *Writer) Write(c *config.Config, status ksync.Status, publications []cat
 	now := toDescribe{config: c, tables: make(map[catalog.Name]described)}
 	for _, p := range publications {
 		name := p.Policy.Table
+		if p.Policy.IsMirrored() {
+			continue // rows are as they are, as those of a readable table
+		}
 		if _, gone := withdrawn[name]; !gone && status.Tables[name].State == ksync.Published {
 			now.tables[name] = described{generation: status.Tables[name].Generation, description: p.Describe(), stays: status.Tables[name].Superseded}
 		}
