@@ -20,8 +20,8 @@ func BenchmarkUnite(b *testing.B) {
 		"adult": func() (*anonymizer.Table, error) {
 			return anonymizertest.AdultWithTaxonomies("../../../shared/data/adult")
 		},
-		"uniform/rows=30000":   func() (*anonymizer.Table, error) { return uniform(30_000), nil },
-		"uniform/rows=1000000": func() (*anonymizer.Table, error) { return uniform(1_000_000), nil },
+		"rows=30000":   func() (*anonymizer.Table, error) { return uniform(30_000), nil },
+		"rows=1000000": func() (*anonymizer.Table, error) { return uniform(1_000_000), nil },
 	} {
 		b.Run(name, func(b *testing.B) {
 			table, err := make()
