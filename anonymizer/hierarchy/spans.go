@@ -30,7 +30,9 @@ type Spans struct {
 // known.
 func SpansOf(h Hierarchy, published []Generalization) Spans {
 	s := Spans{Of: make([]Span, len(published)), Share: func(float64, float64) float64 { return 1 }}
-	reader, ok := h.(interface{ read(published []Generalization, into *Spans) })
+	reader, ok := h.(interface {
+		read(published []Generalization, into *Spans)
+	})
 	if !ok {
 		s.readEach(published, func(Generalization) (least, greatest float64, ok bool) { return 0, 0, false })
 		return s

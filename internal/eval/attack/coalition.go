@@ -201,8 +201,9 @@ func (a fitting) guess(t target) distribution {
 			return nil
 		}
 		var counts [diagnoses]int
+		cells := l.at(max(h.versions[last].commit, l.born)).cells
 		for _, v := range h.at(last) {
-			if !h.fits(v, l) {
+			if !h.holds(v, cells) {
 				continue
 			}
 			for value, n := range v.counts {
