@@ -27,7 +27,7 @@ func TestSecretsDoNotMatterToGroups(t *testing.T) {
 			d := workload.Generate(seed, workload.Shape{Records: 400, Attributes: 5 + 9*int(seed%2), Distinct: 15, Nulls: 0.01, Sensitive: 6})
 			table := d.Table()
 			finer := anonymized(t, lookahead.Partition{}, table, chain[0])
-			other, same := disguised(rand.New(rand.NewPCG(seed, 8)), table, finer)
+			other, same := disguised(rand.New(rand.NewPCG(seed, 8)), d, table, finer)
 			// The same classes have the same ids in both, though their order in the release is drawn.
 			want, got := steps(t, table, finer, chain[1]), steps(t, other, inOrder(other, same, table, finer), chain[1])
 			for i := range want {
