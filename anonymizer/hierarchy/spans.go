@@ -129,8 +129,8 @@ func (t *taxonomy) read(published []Generalization, s *Spans) {
 			return float64(first[code]), float64(last[code]), true
 		}
 		place, _ := slices.BinarySearch(learned, g.Value)
-		at := float64(t.configuredLeaves + place)
-		return at, at, true
+		least = float64(t.configuredLeaves + place)
+		return least, least, true
 	})
 	all := t.configuredLeaves + len(learned)
 	nodes := t.frozen()

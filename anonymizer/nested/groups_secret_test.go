@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lookahead"
 	"github.com/kproxy/kproxy/anonymizer/nested"
@@ -122,8 +121,7 @@ func groupsSeen(p *incremental.Partition, groups *nested.Groups) []string {
 			codes = append(codes, p.In(slot).Sensitive...)
 		}
 		slices.Sort(codes)
-		labels := []hierarchy.Generalization(groups.Generalize(id))
-		seen = append(seen, fmt.Sprintf("%#v %v", labels, codes))
+		seen = append(seen, fmt.Sprintf("%#v %v", groups.Generalize(id), codes))
 	}
 	slices.Sort(seen)
 	return seen
