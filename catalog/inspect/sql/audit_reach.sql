@@ -76,14 +76,15 @@ WITH RECURSIVE protected AS (
   ) r JOIN secret s ON r.tree ~ (':relid ' || s.oid || ' ')
 ), unpacking AS (
   -- Packed releases: views that read the rows and the type of their members which bear
-  -- their number, and nothing else.
+  -- their number; the type is one for all audiences, and nothing else.
   SELECT v.oid
   FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = $7
   WHERE v.relkind = 'v'
     AND NOT EXISTS (
       SELECT FROM reads JOIN pg_class s ON s.oid = reads.source
       WHERE reads.target = v.oid AND NOT (s.relnamespace = v.relnamespace AND s.relkind = 'r'
-        AND s.relname = ANY (ARRAY[replace(v.relname, 'release_', 'packed_'), replace(v.relname, 'release_', 'copied_')])))
+        AND s.relname = ANY (ARRAY[replace(v.relname, 'release_', 'packed_'), replace(v.relname, 'release_', 'copied_'),
+          regexp_replace(v.relname, '^release_([a-z][a-z0-9]*_)?', 'copied_')])))
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
