@@ -20,6 +20,8 @@ type ColumnName struct {
 	Name string
 	// Composite says that its values may have columns themselves.
 	Composite bool
+	// Type is that of its values as SQL writes it; empty where it is not known.
+	Type string
 }
 
 // Same says whether nothing has changed.

@@ -127,7 +127,7 @@ func ClassColumn(component int) string {
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
 	switch name {
-	case RecordColumn, MembersColumn, SectionColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
+	case RecordColumn, CountColumn, MembersColumn, SectionColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
 		PersonsColumn, WindowColumn, ParentColumn, OwnColumn, AliasColumn, DiscountedColumn, LeaversColumn, PoolingColumn, StaleColumn:
 		return true
 	}

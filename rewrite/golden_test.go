@@ -24,7 +24,7 @@ func clinic() *catalog.Snapshot {
 	for _, n := range []catalog.Name{
 		name("public", "patients"), name("public", "Patients"), name("hospital", "visits"), name("public", "frozen"),
 		name("public", "wards"), name("public", "Icd Codes"), name("public", "secrets"), name("hospital", "patients"),
-		name("hospital", "select"),
+		name("hospital", "select"), name("public", "stays"),
 	} {
 		relation := catalog.Relation{Name: n}
 		switch n.Relation {
@@ -41,7 +41,7 @@ func clinic() *catalog.Snapshot {
 	policy := catalog.Policy{
 		Tables: []catalog.TablePolicy{
 			table("public", "patients"), table("public", "Patients"), table("hospital", "visits"),
-			table("public", "frozen"), table("hospital", "select"),
+			table("public", "frozen"), table("hospital", "select"), table("public", "stays"),
 		},
 		Readable: []catalog.Name{name("public", "wards"), name("public", "Icd Codes")},
 	}
@@ -52,7 +52,14 @@ func clinic() *catalog.Snapshot {
 // clinicNames are what the server is known to have, beside what all have: nothing but
 // columns of some relations.
 var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[catalog.Name][]catalog.ColumnName{
-	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}):  {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}): {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "stays"}): {
+		{Name: "age"}, {Name: "region"}, {Name: "born"}, {Name: "height"}, {Name: "weight"}, {Name: "born_range"}, {Name: "diagnosis"}, {Name: "cost"},
+	},
+	catalog.Classes(catalog.Name{Schema: "public", Relation: "stays"}): {
+		{Name: "age", Type: "integer"}, {Name: "region", Type: "text"}, {Name: "born", Type: "date"}, {Name: "height", Type: "numeric"},
+		{Name: "weight", Type: "double precision"}, {Name: "born_range", Type: "daterange"}, {Name: "kproxy_count", Type: "integer"},
+	},
 	catalog.Published(catalog.Name{Schema: "public", Relation: "wards"}):     {{Name: "beds"}, {Name: "ward"}, {Name: "building"}},
 	catalog.Published(catalog.Name{Schema: "public", Relation: "Icd Codes"}): {{Name: "code"}, {Name: "version"}, {Name: "title"}},
 }}

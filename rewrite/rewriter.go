@@ -48,6 +48,9 @@ type Options struct {
 	Pinned []string
 	// TemporaryTables lets sessions make temporary tables, fill and read them.
 	TemporaryTables bool
+	// WithoutClasses has all questions asked of published relations, none of the summaries of
+	// their classes.
+	WithoutClasses bool
 }
 
 func (o Options) withDefaults() Options {
@@ -129,6 +132,8 @@ type Statement struct {
 	// Look is a query that tells whether an answer to the text is as good as it was; "" where no
 	// answer is kept. See look in keep.go.
 	Look string
+	// FromClasses says that something in it is asked of the summary of classes; see classes.go.
+	FromClasses bool
 	// Shape is the text without anything in it that is the client's own: no constants,
 	// comments, aliases; see shape.go.
 	Shape string
@@ -241,12 +246,14 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	if err := c.text(sql, tree); err != nil {
 		return nil, withShape(err, shape)
 	}
+	look := c.lookAt(tree)
+	summed := !r.options.WithoutClasses && fromClasses(tree, snapshot)
 	text, err := deparse(tree)
 	if err != nil {
 		return nil, withShape(err, shape)
 	}
 	statement := c.w.result
-	statement.Look = c.lookAt(tree)
+	statement.Look, statement.FromClasses = look, summed
 	statement.SQL, statement.Shape = text, shape
 	statement.Reads, statement.ReadNames = c.w.names.reads, catalog.Texts(c.w.names.reads)
 	statement.Calls = c.w.names.calls

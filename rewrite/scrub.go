@@ -34,6 +34,12 @@ var releasePrefixes = regexp.MustCompile(catalog.ReleaseSchemaPattern)
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
 func (r *Rewriter) ScrubMessage(text string) string {
+	if strings.Contains(text, catalog.ClassesPrefix) {
+		for _, source := range r.current.Load().snapshot.PublishedNames() {
+			summary := catalog.Classes(source)
+			text = strings.ReplaceAll(strings.ReplaceAll(text, summary.Schema+"."+summary.Relation, source.String()), summary.Relation, source.Relation)
+		}
+	}
 	if strings.Contains(text, "kproxy_") {
 		text = releasePrefixes.ReplaceAllLiteralString(text, "")
 	}

@@ -169,7 +169,7 @@ func (r *Rewriter) template(v *version, s *Session, sql string, of []literal, be
 
 // sameExceptSQL reports whether two texts' rewritings are the same but for their SQL.
 func (s *Statement) sameExceptSQL(other *Statement) bool {
-	return slices.Equal(s.Reads, other.Reads) && slices.Equal(s.Calls, other.Calls) && s.Effects == nil && other.Effects == nil && s.Plans == other.Plans && s.Look == other.Look && s.Traceless == other.Traceless
+	return slices.Equal(s.Reads, other.Reads) && slices.Equal(s.Calls, other.Calls) && s.Effects == nil && other.Effects == nil && s.Plans == other.Plans && s.Look == other.Look && s.FromClasses == other.FromClasses && s.Traceless == other.Traceless
 }
 
 // selects says whether all statements are queries. The others have a grammar of their

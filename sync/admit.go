@@ -178,7 +178,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := s.store.grant(ctx, s.store.conn, &t.layout); err != nil {
+		if err := s.store.grant(ctx, s.store.conn, t); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}

@@ -28,15 +28,8 @@ func audiencesOf(p catalog.Publication, schema privacy.Schema) (all []audience, 
 	for _, of := range p.Policy.Audiences {
 		a := audience{name: of.Audience, role: of.Role}
 		a.publication, _ = p.For(of.Audience)
-		set, err := p.ConstraintSetFor(of.Audience, schema)
-		if err != nil {
+		if a.constraints, err = p.ConstraintSetFor(of.Audience, schema); err != nil {
 			return nil, fmt.Errorf("audience %s: %w", of.Audience, err)
-		}
-		for _, c := range set {
-			// What compares with the whole table holds for unions of classes for which it holds.
-			if one := (privacy.ConstraintSet{c}); !one.Relative() {
-				a.constraints = append(a.constraints, c)
-			}
 		}
 		all = append(all, a)
 	}
@@ -55,33 +48,25 @@ type unitedRelease struct {
 	*packedRelease
 	groups  *nested.Groups
 	changes incremental.Changes // at the last settling
-	begun   bool                // there are groups to settle
 }
 
 // addAudiences adds an empty release for each audience.
-func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) error {
+func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) {
 	finer := nested.Finer(s.parts[0].partition)
 	for i := range s.t.layout.audiences {
 		a := &s.t.layout.audiences[i]
 		first := s.parts[0].part
-		groups, err := nested.NewGroups(finer, s.t.layout.attributes, a.constraints, firstClass, seed)
-		if err != nil {
-			return internal(fmt.Errorf("audience %s of %s: %w", a.name, s.t.layout.name(), err)) // they are not relative
-		}
+		groups := nested.NewGroups(finer, s.t.layout.attributes, a.constraints, nested.Options{Seed: seed, FirstGroup: firstClass, Subjects: s.t.layout.subject >= 0})
 		release := newPackedRelease(s.t, newPart(0, first.attributes, a.constraints, a.publication), a.constraints.K(), groups)
 		release.audience = a
 		s.audiences = append(s.audiences, &unitedRelease{packedRelease: release, groups: groups})
 		finer = groups
 	}
-	return nil
 }
 
 // settleAudiences has the groups of all audiences follow the changes of the classes.
 func (s *immediate) settleAudiences(ctx context.Context, changes incremental.Changes) (err error) {
 	for _, a := range s.audiences {
-		if !a.begun {
-			return nil // they are made when all classes are there
-		}
 		if changes, err = a.groups.Settle(ctx, changes); err != nil {
 			return fmt.Errorf("settling the groups of %s for %s: %w", s.t.layout.name(), a.audience.name, err)
 		}
@@ -90,41 +75,30 @@ func (s *immediate) settleAudiences(ctx context.Context, changes incremental.Cha
 	return nil
 }
 
-// beginAudiences makes the first groups, of all classes.
-func (s *immediate) beginAudiences(ctx context.Context) error {
-	for _, a := range s.audiences {
-		if err := a.groups.Begin(ctx); err != nil {
-			return fmt.Errorf("making the groups of %s for %s: %w", s.t.layout.name(), a.audience.name, err)
-		}
-		a.begun = true
-	}
-	return nil
-}
-
 // loadAudiences takes over the groups that the packed rows of audiences tell of.
 func (s *immediate) loadAudiences(ctx context.Context, from *storeView) error {
 	classOf := s.parts[0].partition.ClassOf
 	for _, a := range s.audiences {
-		groups, sections := make(map[incremental.ClassID]incremental.ClassID), loadedSections{}
+		sections, finer := loadedSections{}, classOf
 		err := readPacked(ctx, from.first, a.classesQuery(), func(row packedKey, ids []incremental.RecordID) error {
 			sections.note(a.packedRelease, row, ids)
 			for _, id := range ids {
-				class := classOf(id)
-				if group, known := groups[class]; known && group != row.class || class == 0 {
-					return internal(fmt.Errorf("record %d is in class %d and group %d of the release for %s, which has the class in group %d", id, class, row.class, a.audience.name, group))
+				class := finer(id)
+				group := a.groups.GroupOf(class)
+				if group == row.class {
+					continue
 				}
-				groups[class] = row.class
+				if err := a.groups.Load(class, row.class); err != nil {
+					return internal(fmt.Errorf("record %d of group %d for %s: %w", id, row.class, a.audience.name, err))
+				}
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if err := a.groups.Load(groups); err != nil {
-			return internal(err)
-		}
-		a.begun, classOf = true, a.groups.ClassOf
 		sections.put(a.packedRelease)
+		classOf = func(id incremental.RecordID) incremental.ClassID { return a.groups.GroupOf(finer(id)) }
 	}
 	return nil
 }
@@ -135,10 +109,14 @@ func (s *immediate) audienceStatus() map[string]AudienceStatus {
 		return nil
 	}
 	all := make(map[string]AudienceStatus, len(s.audiences))
+	why := s.infeasible()
 	for _, a := range s.audiences {
 		status := AudienceStatus{Classes: a.groups.Classes()}
 		if err := a.groups.Feasible(); err != nil {
-			status.Reason = err.Error()
+			why = err // of those behind, too
+		}
+		if why != nil {
+			status.Reason = why.Error()
 		}
 		all[a.audience.name] = status
 	}

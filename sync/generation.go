@@ -143,7 +143,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	}
 	var shown []string
 	for i := range t.layout.audiences {
-		a := &t.layout.audiences[i]
+		a := t.audiences[i]
 		if err := a.view().put(ctx, tx, a.relation("release", t.release.generation)); err != nil {
 			return fmt.Errorf("creating the published view of %s for %s: %w", t.layout.name(), a.name, err)
 		}
@@ -152,7 +152,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err := hideFromOthers(ctx, tx, t.layout.name(), shown); err != nil {
 		return err
 	}
-	if err := s.grant(ctx, tx, &t.layout); err != nil {
+	if err := s.grant(ctx, tx, t); err != nil {
 		return err
 	}
 	return dropOrphans(ctx, tx, making)

@@ -25,7 +25,7 @@ type immediate struct {
 	audiences []*unitedRelease
 }
 
-func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) (*immediate, error) {
+func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
 	s := &immediate{t: t}
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
@@ -43,11 +43,9 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) (*immedi
 	}
 	if t.isPacked() {
 		s.packed = newPackedRelease(t, t.parts[0], t.layout.constraints.K(), s.parts[0].partition)
-		if err := s.addAudiences(nextClass, seed); err != nil {
-			return nil, err
-		}
+		s.addAudiences(nextClass, seed)
 	}
-	return s, nil
+	return s
 }
 
 // maintained is the maintained partition of one part.

@@ -27,11 +27,7 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 	if err := s.settle(ctx, p.at); err != nil {
 		return err
 	}
-	s.changes = nil // all is new
-	if err := s.beginAudiences(ctx); err != nil {
-		return err
-	}
-	s.stored()
+	s.written() // all is new
 	for _, part := range s.parts {
 		part.threshold.Fresh(part.partition.Loss())
 	}

@@ -170,7 +170,7 @@ func (j *joiner) recordDifference(ctx context.Context, tx pgx.Tx, t *table) erro
 	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return j.session.store.grant(ctx, tx, &t.layout) // which a halt has taken
+	return j.session.store.grant(ctx, tx, t) // which a halt has taken
 }
 
 // withdraw takes a table out of the stream and has it compared with its source.

@@ -134,13 +134,13 @@ func (v publishedView) comment(ctx context.Context, on executor) error {
 }
 
 // grant grants what is published of a table to those who read it.
-func (s *store) grant(ctx context.Context, on executor, t *layout) error {
-	if err := t.view().grant(ctx, on, s.reader); err != nil {
+func (s *store) grant(ctx context.Context, on executor, t *table) error {
+	if err := t.grant(ctx, on, s.reader); err != nil {
 		return err
 	}
-	for i := range t.audiences {
-		a := &t.audiences[i]
-		if err := revokeFrom(ctx, on, t.name(), regexp.QuoteMeta(a.publication.Policy.Published().Schema), a.role); err != nil {
+	for i := range t.layout.audiences {
+		a := &t.layout.audiences[i]
+		if err := revokeFrom(ctx, on, t.layout.name(), regexp.QuoteMeta(a.publication.Policy.Published().Schema), a.role); err != nil {
 			return err
 		}
 		if a.role == "" {
@@ -174,7 +174,7 @@ func hide(ctx context.Context, on executor, name catalog.Name) error {
 	if err := moveMark(ctx, on, name); err != nil {
 		return err
 	}
-	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
+	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+", "+catalog.Classes(name).SQL()+" CASCADE"); err != nil {
 		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
 	return hideFromOthers(ctx, on, name, nil)
@@ -203,13 +203,14 @@ func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) erro
 	if err := moveMark(ctx, on, name); err != nil {
 		return err
 	}
-	view := catalog.Published(name).SQL()
-	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
-	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
-	}
-	if err != nil {
-		return fmt.Errorf("revoking the published view of %s: %w", name, err)
+	for _, view := range []string{catalog.Published(name).SQL(), catalog.Classes(name).SQL()} {
+		there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
+		if there.RowsAffected() > 0 { // none after an error
+			_, err = on.Exec(ctx, "REVOKE SELECT, REFERENCES ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
+		}
+		if err != nil {
+			return fmt.Errorf("revoking the published view of %s: %w", name, err)
+		}
 	}
 	return revokeFrom(ctx, on, name, catalog.AudienceSchemaPattern(name.Schema), "")
 }

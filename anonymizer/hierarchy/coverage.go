@@ -155,7 +155,7 @@ func sharedBeginning(positions []float64, keep []int, least, greatest float64) f
 	from := uint64(least) >> rest << rest
 	first, _ := slices.BinarySearch(positions, float64(from))
 	beyond, _ := slices.BinarySearch(positions, float64(from+1<<rest))
-	return float64(beyond-first) / float64(len(positions))
+	return float64(beyond-first) / float64(max(1, len(positions)))
 }
 
 // allowed is the greatest of the descending numbers up to n, 0 for none.

@@ -16,9 +16,13 @@ type Span struct {
 // neither the values behind it nor the order in which values were met. Share is what Coverage
 // gives for a union of spans, by what readers can know of the domain; ranged says that it is the
 // distance of the ends by the domain's.
+//
+// Place finds the span of something that is published later. Values that were not among those
+// before have one place for all, so that Share does not tell these apart.
 type Spans struct {
 	Of     []Span
 	Share  func(least, greatest float64) float64
+	Place  func(Generalization) Span
 	Ranged bool
 }
 
@@ -28,9 +32,7 @@ func SpansOf(h Hierarchy, published []Generalization) Spans {
 	s := Spans{Of: make([]Span, len(published)), Share: func(float64, float64) float64 { return 1 }}
 	reader, ok := h.(interface{ read(published []Generalization, into *Spans) })
 	if !ok {
-		for i := range s.Of {
-			s.Of[i].Hidden = true
-		}
+		s.readEach(published, func(Generalization) (least, greatest float64, ok bool) { return 0, 0, false })
 		return s
 	}
 	reader.read(published, &s)
@@ -39,23 +41,26 @@ func SpansOf(h Hierarchy, published []Generalization) Spans {
 
 // readEach places what is not hidden, and gives the ends of all.
 func (s *Spans) readEach(published []Generalization, place func(Generalization) (least, greatest float64, ok bool)) (low, high float64) {
+	s.Place = func(g Generalization) Span {
+		if g.Hidden {
+			return Span{Hidden: true}
+		}
+		least, greatest, ok := place(g)
+		if !ok {
+			return Span{Hidden: true}
+		}
+		return Span{Least: least, Greatest: greatest}
+	}
 	low, high = math.Inf(1), math.Inf(-1)
 	for i, g := range published {
-		least, greatest, ok := 0.0, 0.0, false
-		if !g.Hidden {
-			least, greatest, ok = place(g)
+		if s.Of[i] = s.Place(g); !s.Of[i].Hidden {
+			low, high = min(low, s.Of[i].Least), max(high, s.Of[i].Greatest)
 		}
-		if !ok {
-			s.Of[i] = Span{Hidden: true}
-			continue
-		}
-		s.Of[i] = Span{Least: least, Greatest: greatest}
-		low, high = min(low, least), max(high, greatest)
 	}
 	return low, high
 }
 
-// bounds places an interval by its ends.
+// readBounds places an interval by its ends.
 func readBounds(h Hierarchy) func(Generalization) (least, greatest float64, ok bool) {
 	return func(g Generalization) (least, greatest float64, ok bool) {
 		least, greatest = h.Encode(g.Lower), h.Encode(g.Upper)
@@ -180,12 +185,16 @@ func (p *prefixes) read(published []Generalization, s *Spans) {
 		}
 		shown := strings.TrimRight(g.Value, Root)
 		least = axisPosition(shown)
-		positions = append(positions, least)
 		if shown == g.Value || len(shown) >= axisBytes {
 			return least, least, true
 		}
 		return least, least + float64(uint64(axisBeyond)>>(8*len(shown))-1), true
 	})
+	for _, span := range s.Of {
+		if !span.Hidden {
+			positions = append(positions, span.Least)
+		}
+	}
 	slices.Sort(positions)
 	positions = slices.Compact(positions)
 	keep := slices.Clone(p.keep)

@@ -1,7 +1,5 @@
 package incremental
 
-import "github.com/kproxy/kproxy/anonymizer/privacy"
-
 // Slots are the places in which a partition keeps its records: numbers from 0 on, few of
 // them unused, so that callers can keep more about a record in lists. An empty partition
 // gives 0, 1, 2 and so on. A record keeps its slot; once it is gone, another one gets it.
@@ -20,13 +18,4 @@ func (p *Partition) AppendSlots(list []int32, class ClassID) []int32 {
 		return list
 	}
 	return append(list, p.members.classes.list[index].members...)
-}
-
-// Summarize counts the records of some slots for constraints.
-func (p *Partition) Summarize(slots []int32) privacy.Summary { return p.members.records.summarize(slots) }
-
-// CodesBySlot are the sensitive values of all records and, where records are about subjects, these. They
-// are those of the moment and must not be changed; what stands in unused slots means nothing.
-func (p *Partition) CodesBySlot() (sensitive [][]uint32, subjects []uint32) {
-	return p.members.records.sensitive, p.members.records.subjects
 }

@@ -1,10 +1,11 @@
 package nested
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -13,310 +14,368 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Finer is a division of records into classes, of which groups are made: a maintained partition, or
-// other groups.
-type Finer interface {
-	// Classes is how many there are, and ClassAt gives each by its place.
-	Classes() int
-	ClassAt(place int) incremental.ClassID
-	// AppendSlots appends the slots of a class's records (package incremental).
-	AppendSlots(list []int32, class incremental.ClassID) []int32
-	// Generalize gives what is published for a class.
-	Generalize(class incremental.ClassID) []hierarchy.Generalization
-	SlotOf(id incremental.RecordID) int32
-	InSlot(slot int32) incremental.RecordID
-	Summarize(slots []int32) privacy.Summary
-	CodesBySlot() (sensitive [][]uint32, subjects []uint32)
-	// Feasible returns nil, or why there are no classes.
-	Feasible() error
+// Options of maintained groups; the zero value is valid.
+type Options struct {
+	// Seed of the divisions. Same seed and changes, same groups.
+	Seed uint64
+	// FirstGroup is the next id to hand out; below 1 means 1. Loaded groups raise it.
+	FirstGroup incremental.ClassID
+	// Subjects is that of the partition's options.
+	Subjects bool
+	// OmitMoved leaves Changes.Moved empty.
+	OmitMoved bool
 }
 
-// Groups are unions of the classes of a maintained division that satisfy constraints, and follow it.
-// Which classes a group has follows from what is published of them, from the groups before, and from
-// random numbers. It is not safe for concurrent use.
+// Finer is a maintained release that groups are unions of: a partition, or other groups.
+type Finer interface {
+	Classes() int
+	ClassAt(place int) incremental.ClassID
+	// Generalize, Size and Summarize say what is published of a class.
+	Generalize(class incremental.ClassID) []hierarchy.Generalization
+	Size(class incremental.ClassID) int
+	Summarize(class incremental.ClassID) privacy.Summary
+	// Whole counts all records; see incremental.Partition.
+	Whole() privacy.Summary
+	AppendSlots(list []int32, class incremental.ClassID) []int32
+	SlotOf(id incremental.RecordID) int32
+	InSlot(slot int32) incremental.RecordID
+	In(slot int32) incremental.Record
+}
+
+// Groups maintains the coarser release over a maintained partition: after each Settle of that,
+// Settle brings the groups into order, and says which have changed. Ids of groups are those of
+// classes of the coarser release, and of their own numbering; they are never used again.
+//
+// Which class goes where follows from what is published of the classes and groups, never from which
+// record was in which class. All classes are in groups or none is. Not safe for concurrent use.
+//
+// Time: of the classes and groups that change, and a search of a bounded number of groups for each;
+// now and then, when their number has doubled, of all groups. Where a constraint compares groups with
+// the whole table, each Settle after which the table differs looks at all groups.
 type Groups struct {
 	finer       Finer
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
 	k           int
-	random      *rand.Rand
-
-	list    []*union
-	places  map[incremental.ClassID]int                 // by group: its place in list
-	of      map[incremental.ClassID]incremental.ClassID // by class: its group
-	bySlot  []incremental.ClassID                       // by slot: the group of the record, when last settled
-	next    incremental.ClassID
-	axes    []axis
-	err     error // why there are no groups
-	changed int   // classes that have changed since there are none
+	sizes       bool // the constraints count nothing but records
+	o           Options
+	next        incremental.ClassID
+	of          map[incremental.ClassID]incremental.ClassID // the group of each class
+	groups      map[incremental.ClassID]*union
+	index       index
+	whole       *privacy.Population
+	due         []incremental.ClassID
+	lost        []incremental.ClassID // groups that lost a class since the last Settle
+	moved       map[incremental.ClassID]struct{}
+	changed     map[incremental.ClassID]struct{}
+	retired     []incremental.ClassID
+	placed      []incremental.ClassID // ids of all groups, for ClassAt
 }
 
-// union is a group: classes that satisfy the constraints together.
+// union is a maintained group.
 type union struct {
 	id      incremental.ClassID
 	classes []incremental.ClassID
-	size    int    // records
-	box     []span // by attribute
-	splitAt int    // size from which on a division is tried
-	known   bool   // it existed at the last settling
+	size    int
+	labels  []hierarchy.Generalization
+	loss    float64   // of each record, the sum over all attributes
+	keys    []float64 // by which it is found
+	place   int       // in Groups.placed
+	splitAt int
+	known   bool // it existed at the last Settle
+	due     bool
 }
 
-// ErrRelative refuses constraints that compare groups with the whole table: that moves.
-var ErrRelative = errors.New("constraints that compare classes with the whole table are not kept by maintained groups; those of the finer classes hold in any case")
-
-// NewGroups returns groups without classes. The first one that is made gets the number first. The
-// error is ErrRelative.
-func NewGroups(finer Finer, attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, first incremental.ClassID, seed uint64) (*Groups, error) {
-	if constraints.Relative() {
-		return nil, ErrRelative
+// NewGroups returns no groups over the classes of a partition, or over other groups. Constraints are the effective ones:
+// those of the audience and of all finer ones.
+func NewGroups(finer Finer, attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, o Options) *Groups {
+	g := &Groups{
+		finer: finer, attributes: attributes, constraints: constraints, k: max(1, constraints.K()), sizes: !o.Subjects,
+		o: o, next: max(1, o.FirstGroup),
+		of: map[incremental.ClassID]incremental.ClassID{}, groups: map[incremental.ClassID]*union{},
+		moved: map[incremental.ClassID]struct{}{}, changed: map[incremental.ClassID]struct{}{},
 	}
-	return &Groups{
-		finer: finer, attributes: attributes, constraints: constraints, k: max(1, constraints.K()), random: rand.New(rand.NewPCG(seed, 1)),
-		places: map[incremental.ClassID]int{}, of: map[incremental.ClassID]incremental.ClassID{}, next: max(1, first),
-	}, nil
+	for _, c := range constraints {
+		_, size := c.(privacy.KAnonymity)
+		g.sizes = g.sizes && size
+	}
+	g.index.of = g
+	return g
 }
 
-// Begin makes groups of all classes, as Unite does. The error is the context's.
-func (g *Groups) Begin(ctx context.Context) error {
-	classes := make([]incremental.ClassID, g.finer.Classes())
-	slots := make([]anonymizer.EquivalenceClass, len(classes))
-	for i := range classes {
-		classes[i] = g.finer.ClassAt(i)
-		slots[i] = g.finer.AppendSlots(nil, classes[i])
+// ErrLoaded says that a class is in a group already.
+var ErrLoaded = errors.New("class is in a group already")
+
+// Load takes over what a store says: a class and its group. It is meant for the start; all count as
+// known, and the next Settle looks at all groups once. The error is ErrLoaded, or about ids that are
+// not positive.
+func (g *Groups) Load(class, group incremental.ClassID) error {
+	if class < 1 || group < 1 {
+		return fmt.Errorf("loading class %d of group %d: ids are positive", class, group)
 	}
-	labels := g.labelsOf(classes)
-	g.clear()
-	g.axes = axesOf(g.attributes, labels)
-	if len(classes) == 0 {
-		return nil
+	if _, twice := g.of[class]; twice {
+		return fmt.Errorf("loading class %d of group %d: %w", class, group, ErrLoaded)
 	}
-	table, err := g.table()
-	if err != nil {
-		return err
+	u := g.groups[group]
+	if u == nil {
+		g.next = max(g.next, group+1)
+		u = g.found(group)
+		u.known = true
+		delete(g.changed, group)
 	}
-	united, err := unite(ctx, newUnitsOf(ctx, table, slots, g.random.Uint64(), func(a int) []hierarchy.Generalization { return labels[a] }), g.constraints, anonymizer.Options{Seed: g.random.Uint64()})
-	if err != nil {
-		return err
+	u.classes = append(u.classes, class)
+	g.of[class] = group
+	g.examine(u)
+	return nil
+}
+
+// found makes an empty group.
+func (g *Groups) found(id incremental.ClassID) *union {
+	u := &union{id: id, place: len(g.placed)}
+	g.groups[id] = u
+	g.placed = append(g.placed, id)
+	g.changed[id] = struct{}{}
+	return u
+}
+
+func (g *Groups) newGroup(classes []incremental.ClassID) *union {
+	u := g.found(g.next)
+	g.next++
+	for _, class := range classes {
+		g.enter(u, class)
 	}
-	if united == nil {
-		g.err = g.infeasible()
-		return nil
+	return u
+}
+
+func (g *Groups) enter(u *union, class incremental.ClassID) {
+	u.classes = append(u.classes, class)
+	g.of[class], g.moved[class] = u.id, struct{}{}
+	g.rewrite(u)
+}
+
+func (g *Groups) rewrite(u *union) {
+	g.changed[u.id] = struct{}{}
+	g.examine(u)
+}
+
+func (g *Groups) examine(u *union) {
+	if !u.due {
+		u.due = true
+		g.due = append(g.due, u.id)
 	}
-	byFirst := make(map[int32]incremental.ClassID, len(classes))
-	for i, class := range classes {
-		byFirst[slots[i][0]] = class
+}
+
+// remove ends a group; its classes have left it.
+func (g *Groups) remove(u *union) {
+	g.index.drop(u)
+	if u.known {
+		g.retired = append(g.retired, u.id)
 	}
-	for _, members := range united {
-		made := g.make()
-		for _, slot := range members {
-			if class, first := byFirst[slot]; first {
-				g.join(made, class)
+	last := len(g.placed) - 1
+	g.placed[u.place] = g.placed[last]
+	g.groups[g.placed[u.place]].place = u.place
+	g.placed = g.placed[:last]
+	delete(g.groups, u.id)
+	delete(g.changed, u.id)
+}
+
+// Settle follows a Settle of the partition, of which it is given the changes, or several of them
+// joined. What it returns is in the same form: Moved gives the groups of records, Rewrite and Retired
+// name groups. Where the records of all classes together do not satisfy the constraints, all groups
+// are retired. The error is the context's; the groups must not be used any more then.
+func (g *Groups) Settle(ctx context.Context, changes incremental.Changes) (incremental.Changes, error) {
+	for _, class := range changes.Retired {
+		g.leave(class)
+	}
+	if !g.feasible() {
+		g.withholdAll()
+		return g.take(changes), ctx.Err()
+	}
+	added := g.follow(changes)
+	if err := g.place(ctx, added); err != nil {
+		return incremental.Changes{}, err
+	}
+	if err := g.repair(ctx); err != nil {
+		return incremental.Changes{}, err
+	}
+	return g.take(changes), ctx.Err()
+}
+
+// leave takes a class that is gone out of its group.
+func (g *Groups) leave(class incremental.ClassID) {
+	u := g.groups[g.of[class]]
+	delete(g.of, class)
+	delete(g.moved, class)
+	if u == nil {
+		return
+	}
+	u.classes = slices.DeleteFunc(u.classes, func(c incremental.ClassID) bool { return c == class })
+	g.lost = append(g.lost, u.id)
+	g.rewrite(u)
+}
+
+// feasible reports whether all records together satisfy the constraints: then one group of all
+// does.
+func (g *Groups) feasible() bool {
+	if g.finer.Classes() == 0 {
+		return false
+	}
+	whole := g.finer.Whole()
+	if g.constraints.Relative() || g.whole == nil {
+		all := privacy.Summary{Records: whole.Records}
+		for _, counts := range whole.Sensitive {
+			all.Sensitive = append(all.Sensitive, maps.Clone(counts))
+		}
+		if g.whole == nil || !slices.EqualFunc(all.Sensitive, g.whole.Sensitive, maps.Equal[map[uint32]int]) || all.Records != g.whole.Records {
+			g.whole = privacy.NewPopulation(all)
+			for _, id := range slices.Sorted(maps.Keys(g.groups)) {
+				g.examine(g.groups[id])
 			}
 		}
 	}
-	g.settled()
-	return nil
+	return g.constraints.Satisfied(whole, g.whole)
 }
 
-// labelsOf are what is published of classes, by attribute.
-func (g *Groups) labelsOf(classes []incremental.ClassID) [][]hierarchy.Generalization {
-	labels := make([][]hierarchy.Generalization, len(g.attributes))
-	for a := range labels {
-		labels[a] = make([]hierarchy.Generalization, len(classes))
+func (g *Groups) withholdAll() {
+	for _, id := range slices.Sorted(maps.Keys(g.groups)) {
+		u := g.groups[id]
+		for _, class := range u.classes {
+			delete(g.of, class)
+			g.moved[class] = struct{}{}
+		}
+		g.remove(u)
 	}
-	for i, class := range classes {
-		for a, label := range g.finer.Generalize(class) {
-			labels[a][i] = label
+	g.due, g.whole = nil, nil
+	clear(g.changed)
+}
+
+// follow notes what changed and gives the classes without a group, in an order that follows from what
+// is published of them.
+func (g *Groups) follow(changes incremental.Changes) []incremental.ClassID {
+	var added []incremental.ClassID
+	for _, class := range changes.Rewrite {
+		if u := g.groups[g.of[class]]; u != nil {
+			g.rewrite(u)
+		} else {
+			added = append(added, class)
 		}
 	}
-	return labels
-}
-
-// table has the sensitive values of the records, by slot. Their quasi-identifying ones are not known to it, as
-// groups do not depend on them.
-func (g *Groups) table() (*anonymizer.Table, error) {
-	sensitive, subjects := g.finer.CodesBySlot()
-	records := g.slots()
-	cells := make([][]hierarchy.Cell, len(g.attributes))
-	for a, nothing := 0, make([]hierarchy.Cell, records); a < len(cells); a++ {
-		cells[a] = nothing
-	}
-	codes := make([][]uint32, len(sensitive))
-	for a := range codes {
-		codes[a] = sensitive[a][:records]
-	}
-	table, err := anonymizer.NewTable(g.attributes, cells, codes)
-	if err == nil && subjects != nil {
-		table, err = table.WithSubjects(subjects[:records])
-	}
-	if err != nil {
-		return nil, fmt.Errorf("laying out what groups are made of: %w", err)
-	}
-	return table, nil
-}
-
-// slots is a number above those of all records in classes.
-func (g *Groups) slots() int {
-	last, slots := int32(-1), []int32(nil)
-	for i := range g.finer.Classes() {
-		slots = g.finer.AppendSlots(slots[:0], g.finer.ClassAt(i))
-		last = max(last, slices.Max(slots))
-	}
-	return int(last) + 1
-}
-
-// Load takes over groups that were stored, given by class; all classes are there. The error says what
-// does not fit.
-func (g *Groups) Load(groups map[incremental.ClassID]incremental.ClassID) error {
-	classes := make([]incremental.ClassID, g.finer.Classes())
-	for i := range classes {
-		classes[i] = g.finer.ClassAt(i)
-	}
-	g.clear()
-	g.axes = axesOf(g.attributes, g.labelsOf(classes))
-	if len(groups) == 0 && len(classes) > 0 {
-		g.err = g.infeasible()
-		return nil
-	}
-	if len(groups) != len(classes) {
-		return fmt.Errorf("%d classes have a group, and there are %d", len(groups), len(classes))
-	}
-	for _, class := range classes {
-		id := groups[class]
-		if id <= 0 {
-			return fmt.Errorf("class %d has no group", class)
+	if len(g.of)+len(added) != g.finer.Classes() { // at the start, and after all were withheld
+		added = added[:0]
+		for place := range g.finer.Classes() {
+			if class := g.finer.ClassAt(place); g.of[class] == 0 {
+				added = append(added, class)
+			}
 		}
-		place, known := g.places[id]
-		if !known {
-			place = len(g.list)
-			g.add(&union{id: id})
-			g.next = max(g.next, id+1)
+	}
+	looks := make(map[incremental.ClassID]string, len(added))
+	for _, class := range added {
+		looks[class] = fmt.Sprintf("%v %d %v", g.finer.Generalize(class), g.finer.Size(class), g.finer.Summarize(class).Sensitive)
+	}
+	slices.SortFunc(added, func(x, y incremental.ClassID) int { return cmp.Or(cmp.Compare(looks[x], looks[y]), cmp.Compare(x, y)) })
+	return added
+}
+
+// take returns what has changed since the last call.
+func (g *Groups) take(changes incremental.Changes) incremental.Changes {
+	told := incremental.Changes{Moved: map[incremental.RecordID]incremental.ClassID{}, Retired: g.retired}
+	if !g.o.OmitMoved {
+		for id, class := range changes.Moved {
+			told.Moved[id] = g.of[class]
 		}
-		g.join(g.list[place], class)
-	}
-	g.settled()
-	return nil
-}
-
-// clear forgets all groups, but not which numbers were given.
-func (g *Groups) clear() {
-	clear(g.places)
-	clear(g.of)
-	g.list, g.bySlot, g.err, g.changed = nil, nil, nil, 0
-}
-
-// settled notes what the next settling compares with.
-func (g *Groups) settled() {
-	for _, one := range g.list {
-		one.known = true
-		g.note(one)
-	}
-}
-
-// note has the records of a group be known as its own.
-func (g *Groups) note(one *union) {
-	for _, slot := range g.AppendSlots(nil, one.id) {
-		if missing := int(slot) + 1 - len(g.bySlot); missing > 0 {
-			g.bySlot = append(g.bySlot, make([]incremental.ClassID, missing)...)
+		var slots []int32
+		for class := range g.moved {
+			for _, slot := range g.finer.AppendSlots(slots[:0], class) {
+				told.Moved[g.finer.InSlot(slot)] = g.of[class]
+			}
 		}
-		g.bySlot[slot] = one.id
 	}
-}
-
-func (g *Groups) make() *union {
-	one := &union{id: g.next}
-	g.next++
-	g.add(one)
-	return one
-}
-
-func (g *Groups) add(one *union) {
-	g.places[one.id] = len(g.list)
-	g.list = append(g.list, one)
-}
-
-func (g *Groups) remove(one *union) {
-	place, last := g.places[one.id], len(g.list)-1
-	g.list[place] = g.list[last]
-	g.places[g.list[place].id] = place
-	g.list[last], g.list = nil, g.list[:last]
-	delete(g.places, one.id)
-}
-
-// join adds a class, which is in no group, to a group.
-func (g *Groups) join(one *union, class incremental.ClassID) {
-	one.classes = append(one.classes, class)
-	one.size += len(g.finer.AppendSlots(nil, class))
-	one.box = include(one.box, g.boxOf(class))
-	g.of[class] = one.id
-}
-
-// infeasible is why there are no groups.
-func (g *Groups) infeasible() error {
-	return fmt.Errorf("all classes together do not satisfy %v", g.constraints)
-}
-
-// Feasible returns nil, or why there are no groups.
-func (g *Groups) Feasible() error {
-	if g.err == nil && len(g.list) == 0 {
-		return g.finer.Feasible()
+	for id := range g.changed {
+		told.Rewrite = append(told.Rewrite, id)
+		g.groups[id].known = true
 	}
-	return g.err
+	slices.Sort(told.Rewrite)
+	slices.Sort(told.Retired)
+	g.retired, g.lost = nil, g.lost[:0]
+	clear(g.moved)
+	clear(g.changed)
+	return told
 }
 
-// Classes is the number of groups; with the following methods they are such a division as they are
-// made of.
-func (g *Groups) Classes() int { return len(g.list) }
+// Classes is the number of groups.
+func (g *Groups) Classes() int { return len(g.placed) }
 
-// ClassAt gives each group by its place.
-func (g *Groups) ClassAt(place int) incremental.ClassID { return g.list[place].id }
+// ClassAt names the group at a place from 0 to Classes()-1; see Partition.ClassAt.
+func (g *Groups) ClassAt(place int) incremental.ClassID { return g.placed[place] }
 
-// NextClass is the number that the next group will get.
+// NextClass is the id that the next new group will get; a store keeps it for Options.FirstGroup.
 func (g *Groups) NextClass() incremental.ClassID { return g.next }
 
-// AppendSlots appends the slots of a group's records.
-func (g *Groups) AppendSlots(list []int32, id incremental.ClassID) []int32 {
-	if place, known := g.places[id]; known {
-		for _, class := range g.list[place].classes {
+// GroupOf is the group of a class, 0 for none.
+func (g *Groups) GroupOf(class incremental.ClassID) incremental.ClassID { return g.of[class] }
+
+// Members are the classes of a group, ascending.
+func (g *Groups) Members(group incremental.ClassID) []incremental.ClassID {
+	u := g.groups[group]
+	if u == nil {
+		return nil
+	}
+	return slices.Sorted(slices.Values(u.classes))
+}
+
+// AppendSlots appends the slots of a group's records; see Partition.AppendSlots.
+func (g *Groups) AppendSlots(list []int32, group incremental.ClassID) []int32 {
+	if u := g.groups[group]; u != nil {
+		for _, class := range u.classes {
 			list = g.finer.AppendSlots(list, class)
 		}
 	}
 	return list
 }
 
-// Generalize gives what is published for a group: what stands for all that is published of its classes
-// (hierarchy.Union).
-func (g *Groups) Generalize(id incremental.ClassID) []hierarchy.Generalization {
-	place, known := g.places[id]
-	if !known {
-		return nil
-	}
-	published := make([]hierarchy.Generalization, len(g.attributes))
-	for a, labels := range g.labelsOf(g.list[place].classes) {
-		published[a] = hierarchy.Union(g.attributes[a].Hierarchy, labels)
-	}
-	return published
-}
-
-// ClassOf is the group of a record when it was last settled, 0 for none.
-func (g *Groups) ClassOf(id incremental.RecordID) incremental.ClassID {
-	slot := g.finer.SlotOf(id)
-	if slot < 0 || int(slot) >= len(g.bySlot) {
-		return 0
-	}
-	return g.bySlot[slot]
-}
-
-// SlotOf, InSlot, Summarize and CodesBySlot are those of the finer division.
+// SlotOf is the slot of a record, InSlot the record in a slot: those of the partition.
 func (g *Groups) SlotOf(id incremental.RecordID) int32 { return g.finer.SlotOf(id) }
 
 // InSlot names the record in a slot that is in use.
 func (g *Groups) InSlot(slot int32) incremental.RecordID { return g.finer.InSlot(slot) }
 
-// Summarize counts the records of some slots for constraints.
-func (g *Groups) Summarize(slots []int32) privacy.Summary { return g.finer.Summarize(slots) }
+// In returns a copy of the record in a slot that is in use, and Whole counts all records.
+func (g *Groups) In(slot int32) incremental.Record { return g.finer.In(slot) }
 
-// CodesBySlot are the sensitive values and the subjects of all records.
-func (g *Groups) CodesBySlot() (sensitive [][]uint32, subjects []uint32) {
-	return g.finer.CodesBySlot()
+// Whole counts all records, withheld ones included; see Partition.Whole.
+func (g *Groups) Whole() privacy.Summary { return g.finer.Whole() }
+
+// Size is the number of records of a group.
+func (g *Groups) Size(group incremental.ClassID) int {
+	if u := g.groups[group]; u != nil {
+		return u.size
+	}
+	return 0
+}
+
+// Summarize counts the records of a group for constraints.
+func (g *Groups) Summarize(group incremental.ClassID) privacy.Summary {
+	u := g.groups[group]
+	if u == nil || len(u.classes) == 0 {
+		return g.finer.Summarize(0)
+	}
+	return g.summarize(u)
+}
+
+// Feasible returns nil, or why there are no groups although there are classes.
+func (g *Groups) Feasible() error {
+	if len(g.groups) == 0 && g.finer.Classes() > 0 {
+		return fmt.Errorf("all records together do not satisfy %v", g.constraints)
+	}
+	return nil
+}
+
+// Generalize gives what is published for a group: what stands for all that is published of its
+// classes; nil for an unknown one.
+func (g *Groups) Generalize(group incremental.ClassID) []hierarchy.Generalization {
+	u := g.groups[group]
+	if u == nil {
+		return nil
+	}
+	return slices.Clone(u.labels)
 }

@@ -1,250 +1,289 @@
 package nested_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
-	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/nested"
+	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
-// maintained is a partition with two chained audiences, and a model of what a store would have of them.
-type maintained struct {
+// model drives a partition and groups over it, and knows on its own what must hold.
+type model struct {
 	t         *testing.T
 	random    *rand.Rand
+	shape     workload.Shape
+	data      *workload.Data // attributes only
+	persons   int
+	coarse    privacy.ConstraintSet
 	partition *incremental.Partition
-	audiences []*nested.Groups
-	sets      []privacy.ConstraintSet
-	store     []map[incremental.ClassID][]incremental.RecordID // of each audience
-	used      []map[incremental.ClassID]bool                   // numbers that groups have had
-	values    *privacy.Dictionary
-	next      incremental.RecordID
-	alive     []incremental.RecordID
+	groups    *nested.Groups
+
+	rows  map[incremental.RecordID]row
+	next  incremental.RecordID
+	gone  map[incremental.ClassID]bool
+	shown map[incremental.ClassID]string               // what a store that follows the changes has of each group
+	of    map[incremental.RecordID]incremental.ClassID // likewise of each record
 }
 
-func newMaintained(t *testing.T, seed uint64) *maintained {
-	t.Helper()
-	m := &maintained{t: t, random: rand.New(rand.NewPCG(seed, 7)), values: privacy.NewDictionary(), next: 1}
-	var attributes []anonymizer.Attribute
-	for name, spec := range map[string]hierarchy.Spec{
-		"age":  {Kind: hierarchy.Numeric},
-		"ward": {Kind: hierarchy.Categorical, Domain: hierarchy.DomainText},
-	} {
-		h, err := hierarchy.New(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		attributes = append(attributes, anonymizer.Attribute{Name: name, Hierarchy: h})
+// row is a record as the source holds it.
+type row struct {
+	raw       []string
+	sensitive uint32
+	subject   uint32
+}
+
+func newModel(t *testing.T, seed uint64, shape workload.Shape, persons int, chain [2]privacy.ConstraintSet) *model {
+	empty := shape
+	empty.Records = 0
+	m := &model{
+		t: t, random: rand.New(rand.NewPCG(seed, 4)), shape: shape, data: workload.Generate(seed, empty), persons: persons,
+		coarse: append(slices.Clone(chain[1]), chain[0]...), rows: map[incremental.RecordID]row{},
+		gone: map[incremental.ClassID]bool{}, shown: map[incremental.ClassID]string{}, of: map[incremental.RecordID]incremental.ClassID{},
 	}
-	slices.SortFunc(attributes, func(a, b anonymizer.Attribute) int { return len(a.Name) - len(b.Name) })
-	schema := privacy.Schema{Attributes: []string{"age", "ward"}, Sensitive: []privacy.Sensitive{{Name: "illness", Values: m.values}}}
-	set := func(specs ...privacy.Spec) privacy.ConstraintSet {
-		s, err := privacy.NewSet(specs, schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	fine := set(privacy.Spec{Model: privacy.K, K: 3})
-	m.sets = []privacy.ConstraintSet{
-		set(privacy.Spec{Model: privacy.K, K: 7}, privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "illness"}),
-		set(privacy.Spec{Model: privacy.K, K: 20}, privacy.Spec{Model: privacy.DistinctL, L: 3, Of: "illness"}),
-	}
-	method, err := methods.Trying("rounded-partition", anonymizer.Fast)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.partition = incremental.New(attributes, fine, method, incremental.Options{Seed: seed})
-	finer := nested.Finer(m.partition)
-	for _, s := range m.sets {
-		g, err := nested.NewGroups(finer, attributes, s, 1, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.audiences = append(m.audiences, g)
-		m.store, m.used = append(m.store, map[incremental.ClassID][]incremental.RecordID{}), append(m.used, map[incremental.ClassID]bool{})
-		finer = g
-	}
+	m.partition = incremental.New(m.data.Attributes, chain[0], partition.RoundedPartition{}, incremental.Options{Seed: seed, Subjects: persons > 0})
+	m.groups = nested.NewGroups(m.partition, m.data.Attributes, m.coarse, nested.Options{Seed: seed, Subjects: persons > 0})
 	return m
 }
 
-func (m *maintained) record(id incremental.RecordID) incremental.Record {
-	attributes := []hierarchy.Cell{float64(m.random.IntN(90)), float64(m.random.IntN(4))}
-	return incremental.Record{ID: id, Cells: attributes, Sensitive: []uint32{m.values.Code(fmt.Sprint("illness ", m.random.IntN(6)))}}
-}
-
-// change makes some random changes and settles.
-func (m *maintained) change(changes int) {
-	for range changes {
-		switch n := m.random.IntN(10); {
-		case n < 5 || len(m.alive) == 0:
-			if err := m.partition.Insert(m.record(m.next)); err != nil {
-				m.t.Fatal(err)
-			}
-			m.alive, m.next = append(m.alive, m.next), m.next+1
-		case n < 7:
-			if err := m.partition.Modify(m.record(m.alive[m.random.IntN(len(m.alive))])); err != nil {
-				m.t.Fatal(err)
-			}
-		default:
-			place := m.random.IntN(len(m.alive))
-			if err := m.partition.Delete(m.alive[place]); err != nil {
-				m.t.Fatal(err)
-			}
-			m.alive = slices.Delete(m.alive, place, place+1)
-		}
-	}
-	m.settle(m.partition.Settle())
-}
-
-// settle has the audiences follow, and the model of the store do what it is told.
-func (m *maintained) settle(changes incremental.Changes) {
-	for i, g := range m.audiences {
-		var err error
-		if changes, err = g.Settle(m.t.Context(), changes); err != nil {
-			m.t.Fatal(err)
-		}
-		for _, id := range changes.Retired {
-			if _, there := m.store[i][id]; !there {
-				m.t.Errorf("group %d of audience %d is retired, and was not there", id, i)
-			}
-			delete(m.store[i], id)
-		}
-		for _, id := range changes.Rewrite {
-			if _, there := m.store[i][id]; !there && m.used[i][id] {
-				m.t.Errorf("group %d of audience %d is used again", id, i)
-			}
-			m.used[i][id] = true
-			m.store[i][id] = m.members(g, id)
-		}
+func (m *model) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
 	}
 }
 
-func (m *maintained) members(g *nested.Groups, id incremental.ClassID) (ids []incremental.RecordID) {
-	for _, slot := range g.AppendSlots(nil, id) {
-		ids = append(ids, g.InSlot(slot))
+func (m *model) record(id incremental.RecordID) incremental.Record {
+	r := m.rows[id]
+	cells := make([]hierarchy.Cell, len(r.raw))
+	for a, text := range r.raw {
+		cells[a] = workload.Encode(m.data.Attributes[a].Hierarchy, text)
+	}
+	return incremental.Record{ID: id, Cells: cells, Sensitive: []uint32{r.sensitive}, Subject: r.subject}
+}
+
+func (m *model) draw() row {
+	var r row
+	for _, spec := range m.data.Specs {
+		r.raw = append(r.raw, workload.Value(m.random, spec, m.shape))
+	}
+	r.sensitive = workload.SensitiveValue(m.random, m.shape)
+	if m.persons > 0 {
+		r.subject = uint32(m.random.IntN(m.persons))
+	}
+	return r
+}
+
+// step does one random operation.
+func (m *model) step(growth int) {
+	ids := slices.Sorted(maps.Keys(m.rows))
+	choice := m.random.IntN(10 + growth)
+	if len(ids) == 0 || choice >= 10 {
+		m.next++
+		m.rows[m.next] = m.draw()
+		m.must(m.partition.Insert(m.record(m.next)))
+		return
+	}
+	id := ids[m.random.IntN(len(ids))]
+	switch {
+	case choice < 5:
+		delete(m.rows, id)
+		delete(m.of, id)
+		m.must(m.partition.Delete(id))
+	case choice < 7:
+		r := m.rows[id]
+		r.sensitive = workload.SensitiveValue(m.random, m.shape)
+		m.rows[id] = r
+		m.must(m.partition.Modify(m.record(id)))
+	default:
+		m.rows[id] = m.draw()
+		m.must(m.partition.Modify(m.record(id)))
+	}
+}
+
+// settle settles both and checks everything anew.
+func (m *model) settle() {
+	m.t.Helper()
+	changes, err := m.groups.Settle(context.Background(), m.partition.Settle())
+	m.must(err)
+	m.follow(changes)
+	m.check()
+}
+
+// follow keeps a store by the changes alone.
+func (m *model) follow(changes incremental.Changes) {
+	m.t.Helper()
+	for _, id := range changes.Retired {
+		if m.gone[id] || m.shown[id] == "" {
+			m.t.Fatalf("group %d is retired and was not there", id)
+		}
+		m.gone[id] = true
+		delete(m.shown, id)
+	}
+	for _, id := range changes.Rewrite {
+		if m.gone[id] {
+			m.t.Fatalf("id %d of a retired group is used again", id)
+		}
+		m.shown[id] = m.show(id)
+	}
+	for id, group := range changes.Moved {
+		if _, there := m.rows[id]; !there {
+			m.t.Fatalf("record %d moved and is not there", id)
+		}
+		m.of[id] = group
+	}
+}
+
+// show is what readers see of a group.
+func (m *model) show(group incremental.ClassID) string {
+	var codes []uint32
+	for _, id := range m.members(group) {
+		codes = append(codes, m.rows[id].sensitive)
+	}
+	slices.Sort(codes)
+	return fmt.Sprintf("%#v %v", m.groups.Generalize(group), codes)
+}
+
+func (m *model) members(group incremental.ClassID) []incremental.RecordID {
+	var ids []incremental.RecordID
+	for _, slot := range m.groups.AppendSlots(nil, group) {
+		ids = append(ids, m.groups.InSlot(slot))
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// check holds groups against what they promise.
-func (m *maintained) check() {
+func (m *model) check() {
 	m.t.Helper()
-	finerOf := m.partition.ClassOf
-	for i, g := range m.audiences {
-		inGroups, records := map[incremental.ClassID]incremental.ClassID{}, 0
-		for place := range g.Classes() {
-			id := g.ClassAt(place)
-			members := m.members(g, id)
-			if !slices.Equal(m.store[i][id], members) {
-				m.t.Errorf("the store has %v of group %d of audience %d, and it has %v", m.store[i][id], id, i, members)
+	whole := m.group(slices.Sorted(maps.Keys(m.rows)))
+	groupOf := map[incremental.RecordID]incremental.ClassID{}
+	for place := range m.groups.Classes() {
+		id := m.groups.ClassAt(place)
+		members := m.members(id)
+		for _, r := range members {
+			if groupOf[r] != 0 {
+				m.t.Fatalf("record %d is in groups %d and %d", r, groupOf[r], id)
 			}
-			if slots := g.AppendSlots(nil, id); !m.sets[i].Satisfied(m.partition.Summarize(slots), nil) {
-				m.t.Errorf("group %d of audience %d violates %v", id, i, m.sets[i])
+			groupOf[r] = id
+		}
+		if err := anonymizertest.CheckConstraints(m.group(members), whole, m.coarse); err != nil {
+			m.t.Fatalf("group %d: %v", id, err)
+		}
+		if m.shown[id] != m.show(id) {
+			m.t.Fatalf("group %d shows %s, and a store that follows the changes %s", id, m.show(id), m.shown[id])
+		}
+		for a, label := range m.groups.Generalize(id) {
+			var texts []string
+			for _, r := range members {
+				texts = append(texts, m.rows[r].raw[a])
 			}
-			for _, record := range members {
-				records++
-				if g.ClassOf(record) != id {
-					m.t.Errorf("record %d is in group %d of audience %d, and ClassOf says %d", record, id, i, g.ClassOf(record))
-				}
-				if other, seen := inGroups[finerOf(record)]; seen && other != id {
-					m.t.Errorf("class %d is in the groups %d and %d of audience %d", finerOf(record), other, id, i)
-				}
-				inGroups[finerOf(record)] = id
+			m.must(anonymizertest.CheckGeneralization(m.data.Specs[a], texts, label))
+		}
+		for _, class := range m.groups.Members(id) {
+			if m.groups.GroupOf(class) != id || m.partition.Generalize(class) == nil {
+				m.t.Fatalf("class %d of group %d is in group %d", class, id, m.groups.GroupOf(class))
 			}
 		}
-		if len(m.store[i]) != g.Classes() {
-			m.t.Errorf("the store has %d groups of audience %d, and there are %d", len(m.store[i]), i, g.Classes())
+		if id >= m.groups.NextClass() {
+			m.t.Fatalf("group %d is there and %d is next", id, m.groups.NextClass())
 		}
-		if placed := len(m.alive) - m.partition.Withheld(); g.Feasible() == nil && records != placed {
-			m.t.Errorf("%d of %d records are in groups of audience %d", records, placed, i)
-		} else if g.Feasible() != nil && records > 0 {
-			m.t.Errorf("audience %d is infeasible and has %d records", i, records)
+	}
+	if len(m.shown) != m.groups.Classes() {
+		m.t.Fatalf("%d groups, %d in a store that follows the changes", m.groups.Classes(), len(m.shown))
+	}
+	feasible := len(m.rows) > 0 && m.partition.Classes() > 0 && anonymizertest.CheckConstraints(whole, whole, m.coarse) == nil
+	if feasible != (m.groups.Classes() > 0) || feasible && len(groupOf) != len(m.rows) {
+		m.t.Fatalf("feasible %v: %d groups of %d of %d records", feasible, m.groups.Classes(), len(groupOf), len(m.rows))
+	}
+	for id := range m.rows {
+		if m.of[id] != groupOf[id] {
+			m.t.Fatalf("record %d is in group %d, and by the changes in %d", id, groupOf[id], m.of[id])
 		}
-		finerOf = g.ClassOf
 	}
 }
 
-// TestGroupsFollow: whatever happens to the records, groups are unions of the finer classes, satisfy their
-// constraints, and tell a store all that changes.
-func TestGroupsFollow(t *testing.T) {
+func (m *model) group(ids []incremental.RecordID) anonymizertest.Group {
+	g := anonymizertest.Group{Records: len(ids), Sensitive: make([][]uint32, 1)}
+	for _, id := range ids {
+		g.Sensitive[0] = append(g.Sensitive[0], m.rows[id].sensitive)
+		if m.persons > 0 {
+			g.Subjects = append(g.Subjects, m.rows[id].subject)
+		}
+	}
+	return g
+}
+
+// restart restores both from what a store has.
+func (m *model) restart(seed uint64, fine privacy.ConstraintSet) {
+	m.t.Helper()
+	o := incremental.Options{Seed: seed, FirstClass: m.partition.NextClass(), Subjects: m.persons > 0}
+	p := incremental.New(m.data.Attributes, fine, partition.RoundedPartition{}, o)
+	groups := nested.NewGroups(p, m.data.Attributes, m.coarse, nested.Options{Seed: seed, FirstGroup: m.groups.NextClass(), Subjects: m.persons > 0})
+	var withheld []incremental.Record
+	for _, id := range m.partition.Members(0) {
+		withheld = append(withheld, m.record(id))
+	}
+	m.must(p.Load(0, withheld))
+	for place := range m.partition.Classes() {
+		class := m.partition.ClassAt(place)
+		var records []incremental.Record
+		for _, id := range m.partition.Members(class) {
+			records = append(records, m.record(id))
+		}
+		m.must(p.Load(class, records))
+		if group := m.groups.GroupOf(class); group != 0 {
+			m.must(groups.Load(class, group))
+		}
+	}
+	m.partition, m.groups = p, groups
+}
+
+func TestGroupsFollowRandomHistories(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
-		m := newMaintained(t, seed)
-		most := 0
-		for range 60 {
-			m.change(1 + m.random.IntN(12))
-			m.check()
-			most = max(most, m.audiences[0].Classes())
-			if t.Failed() {
-				t.Fatalf("with seed %d, %d records", seed, len(m.alive))
+	for name, chain := range chains() {
+		for seed := range uint64(6) {
+			for _, persons := range []int{0, 40} {
+				t.Run(fmt.Sprintf("%s/seed=%d/persons=%d", name, seed, persons), func(t *testing.T) {
+					t.Parallel()
+					shape := workload.Shape{Attributes: 1 + int(seed), Distinct: []int{3, 20, 500}[seed%3], Nulls: 0.03, Sensitive: 5}
+					m := newModel(t, seed, shape, persons, chain)
+					for round := range 25 {
+						for range []int{1, 3, 10, 60}[m.random.IntN(4)] {
+							m.step([]int{25, 6, 1}[round*3/25])
+						}
+						m.settle()
+						if m.random.IntN(6) == 0 {
+							m.restart(seed, chain[0])
+							m.settle()
+						}
+					}
+				})
 			}
 		}
-		if most < 3 {
-			t.Errorf("seed %d: there were at most %d groups", seed, most)
-		}
-		m.partition.Truncate()
-		m.alive = nil
-		m.settle(m.partition.Settle())
-		m.check()
 	}
 }
 
-// TestGroupsBegin: groups that begin with all classes follow them afterwards, and those that are loaded are the
-// same.
-func TestGroupsBegin(t *testing.T) {
+// TestGroupsAreKeptSmall has a history end with groups near to what Unite makes at once.
+func TestGroupsAreKeptSmall(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(10) {
-		m, other := newMaintained(t, seed), newMaintained(t, seed)
-		for id := range incremental.RecordID(400) {
-			r := m.record(id + 1)
-			for _, p := range []*incremental.Partition{m.partition, other.partition} {
-				if err := p.Insert(r); err != nil {
-					t.Fatal(err)
-				}
-			}
-			m.alive = append(m.alive, id+1)
+	chain := chains()["k"]
+	m := newModel(t, 1, workload.Shape{Attributes: 3, Distinct: 50, Sensitive: 5}, 0, chain)
+	for range 40 {
+		for range 50 {
+			m.step(12)
 		}
-		m.next = 401
-		m.partition.Settle()
-		other.partition.Settle()
-		finerOf := m.partition.ClassOf
-		for i, g := range m.audiences {
-			if err := g.Begin(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			groups := map[incremental.ClassID]incremental.ClassID{}
-			for place := range g.Classes() {
-				id := g.ClassAt(place)
-				m.store[i][id] = m.members(g, id)
-				for _, record := range m.store[i][id] {
-					groups[finerOf(record)] = id
-				}
-			}
-			if err := other.audiences[i].Load(groups); err != nil {
-				t.Fatal(err)
-			}
-			for id := range m.store[i] {
-				if a, b := g.Generalize(id), other.audiences[i].Generalize(id); !slices.Equal(a, b) || len(a) != 2 {
-					t.Errorf("group %d shows %v, and %v when loaded", id, a, b)
-				}
-			}
-			finerOf = g.ClassOf
-		}
-		if n := m.audiences[0].Classes(); n < 20 {
-			t.Errorf("%d groups are made of 400 records", n)
-		}
-		m.check()
-		for range 20 {
-			m.change(10)
-			m.check()
-		}
+		m.settle()
+	}
+	if mean := len(m.rows) / m.groups.Classes(); mean >= 2*11 {
+		t.Errorf("%d groups of %d records", m.groups.Classes(), len(m.rows))
 	}
 }

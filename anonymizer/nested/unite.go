@@ -28,38 +28,25 @@ func Unite(ctx context.Context, table *anonymizer.Table, finer *anonymizer.Relea
 	if u.len() == 0 {
 		return &anonymizer.Release{Withheld: slices.Clone(finer.Withheld)}, nil
 	}
-	groups, err := unite(ctx, u, constraints, options)
-	if err != nil {
-		return nil, err
-	}
-	if groups == nil {
-		return anonymizer.WithholdAll(table), nil
-	}
-	return &anonymizer.Release{Classes: groups, Withheld: slices.Clone(finer.Withheld)}, nil
-}
-
-// unite gives the records of groups of units; nil where all units together do not satisfy the
-// constraints.
-func unite(ctx context.Context, u *units, constraints privacy.ConstraintSet, options anonymizer.Options) ([]anonymizer.EquivalenceClass, error) {
 	d := &division{
 		units: u, constraints: constraints, k: max(1, constraints.K()), seed: options.Seed,
-		sizeDecides: partition.SizeDecides(u.table, constraints), placed: options.Track(u.records),
+		sizeDecides: partition.SizeDecides(table, constraints), placed: options.Track(u.records),
 	}
 	all := make([]int32, u.len())
 	for i := range all {
 		all[i] = int32(i)
 	}
 	if !d.satisfied(all) {
-		return nil, nil
+		return anonymizer.WithholdAll(table), nil
 	}
 	newCutter(d).divide(ctx, all)
 	groups := d.improve(ctx, d.groups)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	classes := make([]anonymizer.EquivalenceClass, len(groups))
-	for i, members := range groups {
-		classes[i] = u.recordsOf(members)
+	release := &anonymizer.Release{Withheld: slices.Clone(finer.Withheld)}
+	for _, members := range groups {
+		release.Classes = append(release.Classes, u.recordsOf(members))
 	}
-	return classes, nil
+	return release, nil
 }

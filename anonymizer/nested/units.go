@@ -26,17 +26,12 @@ type units struct {
 
 // newUnits reads the classes. Their order is that of what is published of them, and then drawn.
 func newUnits(ctx context.Context, t *anonymizer.Table, finer []anonymizer.EquivalenceClass, seed uint64) *units {
-	return newUnitsOf(ctx, t, finer, seed, func(a int) []hierarchy.Generalization { return labels(t, a, finer) })
-}
-
-// newUnitsOf does the same where labels gives what is published of an attribute, by class.
-func newUnitsOf(ctx context.Context, t *anonymizer.Table, finer []anonymizer.EquivalenceClass, seed uint64, labels func(a int) []hierarchy.Generalization) *units {
 	u := &units{table: t, scales: make([]loss.Scale, len(t.Attributes()))}
 	d, n := len(u.scales), len(finer)
 	low, high := make([]int32, n*d), make([]int32, n*d)
 	cores.Each(d, func(a int) {
 		if ctx.Err() == nil {
-			u.scales[a] = readAxis(t, a, labels(a), func(i int, least, greatest int32) {
+			u.scales[a] = readAxis(t, a, finer, func(i int, least, greatest int32) {
 				low[i*d+a], high[i*d+a] = least, greatest
 			})
 		}
@@ -53,9 +48,9 @@ func newUnitsOf(ctx context.Context, t *anonymizer.Table, finer []anonymizer.Equ
 }
 
 // readAxis ranks what is published of an attribute.
-func readAxis(t *anonymizer.Table, a int, labels []hierarchy.Generalization, set func(i int, least, greatest int32)) loss.Scale {
+func readAxis(t *anonymizer.Table, a int, finer []anonymizer.EquivalenceClass, set func(i int, least, greatest int32)) loss.Scale {
 	h := t.Attributes()[a].Hierarchy
-	spans := hierarchy.SpansOf(h, labels)
+	spans := hierarchy.SpansOf(h, labels(t, a, finer))
 	var positions []float64
 	hidden := false
 	for _, s := range spans.Of {

@@ -15,6 +15,7 @@ type columnsRow struct {
 	Schema, Relation string
 	Columns          []string
 	Composites       []bool
+	Types            []string
 }
 
 // Callable reads what names behind a dot may mean in clients' statements.
@@ -37,7 +38,7 @@ func Callable(ctx context.Context, conn *pgx.Conn) (catalog.ServerNames, error) 
 		for _, row := range rows {
 			name := catalog.Name{Schema: row.Schema, Relation: row.Relation}
 			for i, column := range row.Columns {
-				names.Columns[name] = append(names.Columns[name], catalog.ColumnName{Name: column, Composite: row.Composites[i]})
+				names.Columns[name] = append(names.Columns[name], catalog.ColumnName{Name: column, Composite: row.Composites[i], Type: row.Types[i]})
 			}
 		}
 		return err

@@ -66,6 +66,7 @@ type scriptData struct {
 	// ReleasePrefix begins the names of Reader's release schemas, ReleasePattern those of all.
 	ReleasePrefix       string
 	ReleasePattern      string
+	ClassesPrefix       string
 	WeightColumn        string
 	Protected, Readable []catalog.Name
 	Functions           []catalog.Name
@@ -133,7 +134,7 @@ func newScriptData(in Input) (scriptData, error) {
 		Database: in.Database, TemporaryTables: in.TemporaryTables,
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
 		HelperSchema: catalog.HelperSchema, HelperRanges: helperRanges, Comparisons: comparisons,
-		ReleasePrefix: catalog.ReleaseSchema(""), ReleasePattern: catalog.ReleaseSchemaPattern, WeightColumn: catalog.WeightColumn,
+		ReleasePrefix: catalog.ReleaseSchema(""), ReleasePattern: catalog.ReleaseSchemaPattern, ClassesPrefix: catalog.ClassesPrefix, WeightColumn: catalog.WeightColumn,
 		Protected: protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,

@@ -93,7 +93,7 @@ with a crowd behind a colon.
 		}
 		return e.run(c)
 	}
-	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack(), newEvalWorkload())
+	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack(), newEvalWorkload(), newEvalNested())
 	return c
 }
 

@@ -204,6 +204,9 @@ func writeExplained(w io.Writer, all []explain.Result) error {
 			}
 			part(name, text+")")
 		}
+		if one.FromClasses {
+			part("answered", "from classes, of which each has one row or some, not from records")
+		}
 		part("session", one.Effects...)
 		if one.Refusal == nil {
 			cached := "no"

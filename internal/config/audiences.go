@@ -82,10 +82,6 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 			d.wrong(at, "the constraints of audiences are over all quasi-identifying columns", "remove over")
 			continue
 		}
-		if m := c.spec.Model; m == privacy.TClose || m == privacy.BetaLike || m == privacy.DeltaDisclosure {
-			d.wrong(d.at(c), article(c.model.key)+" constraint compares classes with the whole table, and an audience has none of its own", "state it for the table: what holds there holds for all audiences")
-			continue
-		}
 		stated, policy.Constraints = append(stated, c), append(policy.Constraints, c.spec)
 	}
 	t.checkNamed(d, stated)

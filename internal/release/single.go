@@ -28,7 +28,7 @@ type Figures struct {
 	Table string `json:"table"`
 	// Audience is the one that the release is for.
 	Audience string `json:"audience,omitempty"`
-	Records int    `json:"records"`
+	Records  int    `json:"records"`
 	// Dropped counts the incomplete records of the file that csv.drop_incomplete leaves out; they are not
 	// among Records.
 	Dropped int `json:"dropped"`

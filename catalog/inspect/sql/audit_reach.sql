@@ -105,6 +105,24 @@ WITH RECURSIVE protected AS (
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
+), summing AS (
+  -- Views of kproxy's catalog that count the members of the packed rows of a release: they show none of its
+  -- columns that readers do not see, and nothing else.
+  SELECT v.oid
+  FROM unnest($6::bigint[]) AS g(generation)
+  JOIN pg_namespace sn ON sn.nspname = $7
+  JOIN pg_class packed ON packed.relnamespace = sn.oid AND packed.relname = 'packed_' || g.generation AND packed.relkind = 'r'
+  JOIN reads ON reads.source = packed.oid AND reads.on_select
+  JOIN pg_class v ON v.oid = reads.target AND v.relkind = 'v' AND v.relname ~ '^classes_' AND v.relnamespace = to_regnamespace('kproxy_catalog')
+  WHERE NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
+    AND NOT EXISTS (
+      SELECT FROM pg_attribute own JOIN pg_attribute stored ON stored.attrelid = packed.oid AND stored.attnum > 0
+        AND (stored.attname ~ '^kproxy_' AND stored.attname = own.attname OR stored.attname = 'kproxy_members' AND stored.atttypid = own.atttypid)
+      WHERE own.attrelid = v.oid AND own.attnum > 0)
+    AND NOT EXISTS (
+      SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+      LEFT JOIN pg_attribute a ON d.refclassid = 'pg_class'::regclass AND a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjid <> v.oid
+      WHERE r.ev_class = v.oid AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass) OR a.attname ~ '^kproxy_' AND a.attname <> 'kproxy_members'))
 ), edge(source, target, how) AS (
   SELECT inhrelid, inhparent, 'parent' FROM pg_inherits
   UNION ALL
@@ -123,7 +141,7 @@ WITH RECURSIVE protected AS (
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE raw.how <> 'rule'
     AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-    AND e.target NOT IN (SELECT oid FROM published)
+    AND e.target NOT IN (SELECT oid FROM published UNION ALL SELECT oid FROM summing)
 ), once AS (
   -- The store's own reason goes first, a rule's last: it matters to writers only.
   SELECT DISTINCT ON (oid) oid, via, how FROM raw ORDER BY oid, how = 'rule', via <> 0, via

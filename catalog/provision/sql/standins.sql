@@ -14,7 +14,8 @@ DECLARE
 BEGIN
   SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
     FROM pg_catalog.pg_class c
-    WHERE c.relkind = 'v' AND c.relnamespace = '{{.CatalogSchema}}'::pg_catalog.regnamespace;
+    WHERE c.relkind = 'v' AND c.relnamespace = '{{.CatalogSchema}}'::pg_catalog.regnamespace
+      AND c.relname !~ '^{{.ClassesPrefix}}'; -- those of releases, which kproxy makes with them
   IF old IS NOT NULL THEN
     EXECUTE 'DROP VIEW ' || old;
   END IF;

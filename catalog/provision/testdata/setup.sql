@@ -1793,7 +1793,8 @@ DECLARE
 BEGIN
   SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
     FROM pg_catalog.pg_class c
-    WHERE c.relkind = 'v' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace;
+    WHERE c.relkind = 'v' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace
+      AND c.relname !~ '^classes_'; -- those of releases, which kproxy makes with them
   IF old IS NOT NULL THEN
     EXECUTE 'DROP VIEW ' || old;
   END IF;

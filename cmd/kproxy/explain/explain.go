@@ -50,6 +50,9 @@ type Result struct {
 	Reads []Read `json:"reads,omitempty"`
 	// Effects are what it does to the session.
 	Effects []string `json:"effects,omitempty"`
+	// FromClasses says that questions about groups in it are answered from one row a class, not
+	// one a record.
+	FromClasses bool `json:"from_classes"`
 	// Cached says that it, and others that differ in constants as a rule, need not be
 	// parsed when they come again.
 	Cached bool `json:"cached"`
@@ -242,6 +245,7 @@ func (e *explainer) explain(ctx context.Context, sql string, in proxy.State) (on
 		return one, in.Synced('I', true), nil
 	}
 	_, one.Cached, _ = e.gate.Recall(sql, in)
+	one.FromClasses = e.gate.FromClasses(sql, in)
 	one.Allowed, one.Sent = true, rewrite.Layout(statement.SQL)
 	for _, name := range statement.Reads {
 		one.Reads = append(one.Reads, e.read(catalog.ParseName(name)))

@@ -100,6 +100,12 @@ func (g *Gate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error)
 	return statement, true, err
 }
 
+// FromClasses tells whether a statement is answered from the summary of classes (rewrite.Statement).
+func (g *Gate) FromClasses(sql string, in proxy.State) bool {
+	s, err := g.Rewriter.Load().Rewrite(sql, session(in))
+	return err == nil && s.FromClasses
+}
+
 func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 	if err != nil {
 		return proxy.Statement{}, err

@@ -1,0 +1,230 @@
+package rewrite
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Aggregates of a query that is answered from a summary, each row of which stands for several records.
+
+var (
+	// repeatable are the aggregates that are the same however often a value is there.
+	repeatable = words("bit_and bit_or bool_and bool_or every max min")
+	// counting are those that are not, and of which the summary knows better.
+	counting = words("avg count sum")
+	// windowFunctions are exact whatever they look at, and windowSums if that is.
+	windowFunctions = words("count cume_dist dense_rank first_value lag last_value lead max min nth_value ntile percent_rank rank row_number")
+	windowSums      = words("avg sum")
+)
+
+// call looks at a call.
+func (q *summarized) call(node *pg.Node, n *pg.FuncCall) {
+	name := lastName(n.GetFuncname())
+	switch {
+	case !isOwn(n.GetFuncname()):
+		q.refuses = true
+		return
+	case n.GetOver() != nil:
+		q.windows = true
+		q.refuses = q.inner || !windowFunctions[name] && !(windowSums[name] && len(n.GetArgs()) == 1 && q.number(n.GetArgs()[0]) != "")
+	case aggregates[name]:
+		q.aggregate(node, n)
+		return
+	default:
+		q.refuses = !keptFunctions[name] && !steadyFunctions[name] || n.GetAggDistinct() || n.GetAggFilter() != nil || len(n.GetAggOrder()) > 0
+	}
+	q.inside(n)
+}
+
+// inside looks at all that a call holds.
+func (q *summarized) inside(n *pg.FuncCall) {
+	for _, inner := range slices.Concat(n.GetArgs(), n.GetAggOrder(), []*pg.Node{n.GetAggFilter()}) {
+		if inner != nil {
+			q.visit(inner.ProtoReflect())
+		}
+	}
+	if n.GetOver() != nil {
+		q.visit(n.GetOver().ProtoReflect())
+	}
+}
+
+// aggregate looks at an aggregate of the query's own rows. Those in which the order of values matters,
+// such as sums of floating-point numbers, are left to the published relation.
+func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
+	name := lastName(n.GetFuncname())
+	if q.inner || n.GetAggWithinGroup() || n.GetFuncVariadic() || len(n.GetAggOrder()) > 0 || len(n.GetArgs()) > 1 || n.GetAggStar() != (len(n.GetArgs()) == 0) {
+		q.refuses = true
+		return
+	}
+	q.grouped = true
+	switch {
+	case repeatable[name], counting[name] && n.GetAggDistinct():
+	case name == "count" && (n.GetAggStar() || isScalar(n.GetArgs()[0])), counting[name] && name != "count" && q.number(n.GetArgs()[0]) != "":
+		q.sums = append(q.sums, node)
+	default:
+		q.refuses = true
+		return
+	}
+	q.inner = true
+	q.inside(n)
+	q.inner = false
+}
+
+// isScalar says whether a value is NULL where IS NULL says so, and has a type of its own.
+func isScalar(n *pg.Node) bool { return n.GetRowExpr() == nil && n.GetParamRef() == nil }
+
+// number is the type of an expression, as SQL writes it, if that is known and its sums are exact;
+// empty otherwise.
+func (q *summarized) number(node *pg.Node) string {
+	switch n := node.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		return exact[q.shown(n.ColumnRef)]
+	case *pg.Node_AConst:
+		if isInteger(node) {
+			return "integer"
+		}
+	case *pg.Node_TypeCast:
+		if of := n.TypeCast.GetTypeName(); isOwn(of.GetNames()) && len(of.GetArrayBounds()) == 0 {
+			return exact[lastName(of.GetNames())]
+		}
+	case *pg.Node_CoalesceExpr:
+		return q.common(n.CoalesceExpr.GetArgs())
+	case *pg.Node_CaseExpr:
+		var results []*pg.Node
+		for _, arm := range n.CaseExpr.GetArgs() {
+			results = append(results, arm.GetCaseWhen().GetResult())
+		}
+		return q.common(append(results, n.CaseExpr.GetDefresult()))
+	case *pg.Node_AExpr:
+		if name := n.AExpr.GetName(); n.AExpr.GetKind() == pg.A_Expr_Kind_AEXPR_OP && len(name) == 1 && arithmetic[lastName(name)] {
+			return q.common([]*pg.Node{n.AExpr.GetLexpr(), n.AExpr.GetRexpr()})
+		}
+	case *pg.Node_FuncCall:
+		return q.aggregateNumber(n.FuncCall)
+	}
+	return ""
+}
+
+// aggregateNumber is number for aggregates, which windows may look at.
+func (q *summarized) aggregateNumber(n *pg.FuncCall) string {
+	switch name := lastName(n.GetFuncname()); {
+	case !isOwn(n.GetFuncname()) || n.GetOver() != nil:
+		return ""
+	case name == "count":
+		return "bigint"
+	case len(n.GetArgs()) != 1:
+		return ""
+	case name == "min" || name == "max":
+		return q.number(n.GetArgs()[0])
+	case name == "sum" || name == "avg":
+		of := q.number(n.GetArgs()[0])
+		if name == "sum" && isShort(of) {
+			return "bigint"
+		}
+		if of != "" {
+			return "numeric"
+		}
+	}
+	return ""
+}
+
+// common is the type of all of these expressions, if they have the same; those that are missing or
+// NULL have any.
+func (q *summarized) common(of []*pg.Node) string {
+	all := ""
+	for _, node := range of {
+		if node == nil || isNull(node) {
+			continue
+		}
+		one := q.number(node)
+		if one == "" || all != "" && one != all {
+			return ""
+		}
+		all = one
+	}
+	return all
+}
+
+// exact are the types of numbers whose sums do not depend on an order.
+var exact = map[string]string{
+	"smallint": "smallint", "integer": "integer", "bigint": "bigint", "numeric": "numeric",
+	"int2": "smallint", "int4": "integer", "int8": "bigint",
+}
+
+// arithmetic are the operators whose result is of their arguments' type.
+var arithmetic = words("+ - * / %")
+
+// isShort says whether sums of a type are of type bigint.
+func isShort(of string) bool { return of == "smallint" || of == "integer" }
+
+// sumUp changes the aggregates, once it is known that the answer stays the same.
+func (q *summarized) sumUp() {
+	before := make(map[*pg.ResTarget]string)
+	for _, node := range q.query.GetTargetList() {
+		if target := node.GetResTarget(); target.GetName() == "" {
+			before[target] = impliedName(target.GetVal())
+		}
+	}
+	for _, node := range q.sums {
+		location := node.GetFuncCall().GetLocation()
+		node.Node = q.summed(node.GetFuncCall(), location).GetNode()
+	}
+	for target, name := range before {
+		if name != impliedName(target.GetVal()) {
+			target.Name = name
+		}
+	}
+}
+
+// summed is an aggregate over records as one over rows of the summary.
+func (q *summarized) summed(n *pg.FuncCall, location int32) *pg.Node {
+	count := columnNode(q.alias, catalog.CountColumn)
+	if lastName(n.GetFuncname()) == "count" {
+		filter := n.GetAggFilter()
+		if !n.GetAggStar() {
+			filter = counts(n.GetArgs()[0], filter)
+		}
+		return &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{
+			Args: []*pg.Node{sumNode(count, filter, location), integerNode(0)}, Location: location,
+		}}}
+	}
+	value := n.GetArgs()[0]
+	of := q.number(value)
+	factor := value
+	switch {
+	case isShort(of):
+		factor = casted(value, "int8")
+	case of == "bigint":
+		factor = casted(value, "numeric")
+	}
+	sum := sumNode(operatorNode("*", factor, count), n.GetAggFilter(), location)
+	if lastName(n.GetFuncname()) == "avg" {
+		again, _ := proto.Clone(value).(*pg.Node)
+		filter, _ := proto.Clone(n.GetAggFilter()).(*pg.Node)
+		return operatorNode("/", sum, sumNode(columnNode(q.alias, catalog.CountColumn), counts(again, filter), location))
+	}
+	if isShort(of) {
+		return casted(sum, "int8")
+	}
+	return sum
+}
+
+// sumNode is sum(value) FILTER (WHERE filter).
+func sumNode(value, filter *pg.Node, location int32) *pg.Node {
+	sum := callNode("sum", value)
+	sum.GetFuncCall().AggFilter, sum.GetFuncCall().Location = filter, location
+	return sum
+}
+
+// counts is a filter that only rows pass in which a value is not NULL.
+func counts(value, filter *pg.Node) *pg.Node {
+	known := &pg.Node{Node: &pg.Node_NullTest{NullTest: &pg.NullTest{Arg: value, Nulltesttype: pg.NullTestType_IS_NOT_NULL}}}
+	if filter == nil {
+		return known
+	}
+	return and(filter, known) // in that order, as arguments are not computed for what is filtered out
+}
