@@ -143,7 +143,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	}
 	var shown []string
 	for i := range t.layout.audiences {
-		a := t.audiences[i]
+		a := &t.layout.audiences[i]
 		if err := a.view().put(ctx, tx, a.relation("release", t.release.generation)); err != nil {
 			return fmt.Errorf("creating the published view of %s for %s: %w", t.layout.name(), a.name, err)
 		}
