@@ -107,14 +107,14 @@ WITH RECURSIVE protected AS (
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
 ), summing AS (
   -- Views of kproxy's catalog that count the members of the packed rows of a release: they show none of its
-  -- columns that readers do not see, and nothing else.
+  -- columns that readers do not see, and nothing else. They are of the finest release, which no audience reads.
   SELECT v.oid
   FROM unnest($6::bigint[]) AS g(generation)
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class packed ON packed.relnamespace = sn.oid AND packed.relname = 'packed_' || g.generation AND packed.relkind = 'r'
   JOIN reads ON reads.source = packed.oid AND reads.on_select
   JOIN pg_class v ON v.oid = reads.target AND v.relkind = 'v' AND v.relname ~ '^classes_' AND v.relnamespace = to_regnamespace('kproxy_catalog')
-  WHERE NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
+  WHERE $10 = '' AND NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
     AND NOT EXISTS (
       SELECT FROM pg_attribute own JOIN pg_attribute stored ON stored.attrelid = packed.oid AND stored.attnum > 0
         AND (stored.attname ~ '^kproxy_' AND stored.attname = own.attname OR stored.attname = 'kproxy_members' AND stored.atttypid = own.atttypid)
