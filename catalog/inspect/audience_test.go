@@ -17,6 +17,8 @@ var audienceWays = []planted{
 	{"grant to PUBLIC", "GRANT SELECT ON kproxy_release_public.patients TO PUBLIC", "raw-grant", "PUBLIC has SELECT on it"},
 	{"grant of an audience's to the reader", "GRANT SELECT ON kproxy_audience_research_public.patients TO {reader}", "raw-grant", "kproxy_audience_research_public.patients"},
 	{"a view over the finest release", "CREATE VIEW kproxy_audience_research_public.v AS TABLE kproxy_release_public.patients; GRANT SELECT ON kproxy_audience_research_public.v TO {research}", "raw-grant", "kproxy_release_public.patients"},
+	{"a summary of the finest release", `CREATE TABLE kproxy_store.packed_7 (kproxy_class bigint, age int, kproxy_members int[]);
+		CREATE VIEW kproxy_catalog.classes_0123456789abcdef AS SELECT age FROM kproxy_store.packed_7; GRANT SELECT ON kproxy_catalog.classes_0123456789abcdef TO {research}`, "raw-grant", "classes_0123456789abcdef"},
 	{"member of the reader", "GRANT {reader} TO {research}", "reader-member", "{research} is a member of {reader}"},
 	{"its second role is a member of the reader", "GRANT {reader} TO {second}", "reader-member", "{second} is a member of {reader}"},
 	{"member of another audience's role", "GRANT {press} TO {research}", "reader-member", "{research} is a member of {press}"},

@@ -226,7 +226,7 @@ func TestAudiencesChange(t *testing.T) {
 	next.Policy.Audiences = []catalog.Audience{{Name: "research", Roles: []string{second, bi}}, {Name: "press", Roles: []string{press, research}}}
 	apply(t, admin, next)
 	changed := map[string][2]string{
-		second: {"LOGIN NOINHERIT of nobody", of("research", "")}, bi: {"LOGIN INHERIT of " + second, ""},
+		second: {"LOGIN NOINHERIT of nobody", of("research", released("research"))}, bi: {"LOGIN INHERIT of " + second, ""},
 		press: first[press], research: {"LOGIN INHERIT of " + press, ""},
 	}
 	expect("after a change", changed)
@@ -237,7 +237,7 @@ func TestAudiencesChange(t *testing.T) {
 	next.Policy.Audiences = []catalog.Audience{{Name: "research", Roles: []string{press}}, {Name: "press", Roles: []string{second}}}
 	apply(t, admin, next)
 	expect("after another", map[string][2]string{
-		press: {"LOGIN NOINHERIT of nobody", of("research", "")}, second: {"LOGIN NOINHERIT of nobody", of("press", "")},
+		press: {"LOGIN NOINHERIT of nobody", of("research", released("research"))}, second: {"LOGIN NOINHERIT of nobody", of("press", released("press"))},
 		bi: {"LOGIN INHERIT of " + reader, ""}, research: {"LOGIN INHERIT of " + reader, ""},
 	})
 	next.Policy.Audiences, next.Readers = nil, nil

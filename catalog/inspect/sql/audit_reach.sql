@@ -76,14 +76,15 @@ WITH RECURSIVE protected AS (
   ) r JOIN secret s ON r.tree ~ (':relid ' || s.oid || ' ')
 ), unpacking AS (
   -- Packed releases: views that read the rows and the type of their members which bear
-  -- their number, and nothing else.
+  -- their number; the type is one for all audiences, and nothing else.
   SELECT v.oid
   FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = $7
   WHERE v.relkind = 'v'
     AND NOT EXISTS (
       SELECT FROM reads JOIN pg_class s ON s.oid = reads.source
       WHERE reads.target = v.oid AND NOT (s.relnamespace = v.relnamespace AND s.relkind = 'r'
-        AND s.relname = ANY (ARRAY[replace(v.relname, 'release_', 'packed_'), replace(v.relname, 'release_', 'copied_')])))
+        AND s.relname = ANY (ARRAY[replace(v.relname, 'release_', 'packed_'), replace(v.relname, 'release_', 'copied_'),
+          regexp_replace(v.relname, '^release_([a-z][a-z0-9]*_)?', 'copied_')])))
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
@@ -118,14 +119,14 @@ WITH RECURSIVE protected AS (
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
 ), summing AS (
   -- Views of kproxy's catalog that count the members of the packed rows of a release: they show none of its
-  -- columns that readers do not see, and nothing else.
+  -- columns that readers do not see, and nothing else. They are of the finest release, which no audience reads.
   SELECT v.oid
   FROM unnest($6::bigint[]) AS g(generation)
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class packed ON packed.relnamespace = sn.oid AND packed.relname = 'packed_' || g.generation AND packed.relkind = 'r'
   JOIN reads ON reads.source = packed.oid AND reads.on_select
   JOIN pg_class v ON v.oid = reads.target AND v.relkind = 'v' AND v.relname ~ '^classes_' AND v.relnamespace = to_regnamespace('kproxy_catalog')
-  WHERE NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
+  WHERE $10 = '' AND NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
     AND NOT EXISTS (
       SELECT FROM pg_attribute own JOIN pg_attribute stored ON stored.attrelid = packed.oid AND stored.attnum > 0
         AND (stored.attname ~ '^kproxy_' AND stored.attname = own.attname OR stored.attname = 'kproxy_members' AND stored.atttypid = own.atttypid)

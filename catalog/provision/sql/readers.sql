@@ -18,6 +18,24 @@ BEGIN
   INSERT INTO {{.StoreSchema}}.reader AS r SELECT c.name, c.name = ANY (firsts) FROM pg_catalog.unnest(configured) AS c(name)
     ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first WHERE r.is_first <> excluded.is_first;
 
+  -- Who is the first role of an audience now reads what the one before did.
+  FOR found IN
+    SELECT DISTINCT a.privilege_type AS privilege, n.nspname AS schema, c.relname AS relation, h.role
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_roles o ON o.oid = c.relowner AND o.rolname = {{literal .Owner}}
+    CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+    JOIN pg_catalog.pg_roles r ON r.oid = a.grantee AND r.rolname::text = ANY (configured || known)
+    JOIN (
+      SELECT NULL AS role, NULL AS prefix
+{{- range .Audiences}}
+      UNION ALL SELECT {{literal .Head}}, {{literal .Prefix}}
+{{- end}}) AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
+    WHERE c.relkind = 'v' AND a.privilege_type IN ('SELECT', 'REFERENCES')
+    ORDER BY 2, 3, 1
+  LOOP
+    EXECUTE pg_catalog.format('GRANT %s ON TABLE %I.%I TO %I', found.privilege, found.schema, found.relation, found.role);
+  END LOOP;
+
   -- Of release schemas, the first role of an audience has its own, and one that is none any more has nothing of kproxy's.
   FOR found IN
     SELECT n.nspname AS schema, r.rolname AS role

@@ -86,6 +86,9 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader", "kprox
     EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO ', s.stand_in) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   configured text[] := ARRAY['kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[];
   firsts text[] := ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press']::text[];
+      SELECT NULL AS role, NULL AS prefix
+      UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
+      UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_') AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
       UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
       UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_'
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_reader_bi')

@@ -100,9 +100,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	uncallable, _ := d.served.refuseFunctions(unaccepted)
 	d.Level.Set(next.Log.Level)
 	d.resolve(nil)
-	d.gate.SetLimits(next, d.snapshots())
-	d.renew()
-	d.proxy.EndRoles(gate.Moved(running, next)...)
+	d.readsAs(running, next)
 	unlisted := slices.DeleteFunc(slices.Clone(running.Policy.Functions), func(name catalog.Name) bool { return slices.Contains(next.Policy.Functions, name) })
 	d.proxy.EndCallers(append(uncallable, catalog.Texts(unlisted)...)...)
 	d.lookAtViews(ctx)
@@ -123,6 +121,14 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 		d.Logger.Warn("settings were changed that take effect when kproxy is started again", "settings", strings.Join(changes.Restart, ", "))
 	}
 	return processes.Outcome{Changes: changes}
+}
+
+// readsAs has the rewriters read as another configuration says, and ends the sessions of readers that
+// belong to another audience under it.
+func (d *Daemon) readsAs(running, next *config.Config) {
+	d.gate.SetLimits(next, d.snapshots())
+	d.renew()
+	d.proxy.EndRoles(gate.Moved(running, next)...)
 }
 
 // superseded is what becomes of releases when their policy changes. They are not kept in step, which a

@@ -2,6 +2,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -20,6 +21,16 @@ const describeInterval = 30 * time.Second
 // describeLimit bounds one attempt to write.
 const describeLimit = 10 * time.Second
 
+// key is a table as an audience sees it, or the table's own readers.
+type key struct {
+	audience string
+	table    catalog.Name
+}
+
+func (k key) compare(other key) int {
+	return cmp.Or(cmp.Compare(k.audience, other.audience), k.table.Compare(other.table))
+}
+
 // described is the description of one generation of a table.
 type described struct {
 	generation  int64
@@ -31,7 +42,7 @@ type described struct {
 // toDescribe are the descriptions to write. Those of other tables are removed.
 type toDescribe struct {
 	config *config.Config
-	tables map[catalog.Name]described
+	tables map[key]described
 }
 
 // Writer keeps the answers of kproxy.describe and its like in step with what is published, in
@@ -54,14 +65,19 @@ func (w *Writer) Write(c *config.Config, status ksync.Status, publications []cat
 	if status.State != ksync.Streaming {
 		return
 	}
-	now := toDescribe{config: c, tables: make(map[catalog.Name]described)}
+	now := toDescribe{config: c, tables: make(map[key]described)}
 	for _, p := range publications {
 		name := p.Policy.Table
-		if p.Policy.IsMirrored() {
-			continue // rows are as they are, as those of a readable table
+		table := status.Tables[name]
+		if _, gone := withdrawn[name]; gone || table.State != ksync.Published || p.Policy.IsMirrored() {
+			continue // rows of a mirrored table are as they are, as those of a readable one
 		}
-		if _, gone := withdrawn[name]; !gone && status.Tables[name].State == ksync.Published {
-			now.tables[name] = described{generation: status.Tables[name].Generation, description: p.Describe(), stays: status.Tables[name].Superseded}
+		now.tables[key{table: name}] = described{generation: table.Generation, description: p.Describe(), stays: table.Superseded}
+		for _, a := range p.Policy.Audiences {
+			seen, _ := p.For(a.Audience)
+			if of, known := table.Audiences[a.Audience]; known && of.Reason == "" {
+				now.tables[key{a.Audience, name}] = described{generation: table.Generation, description: seen.Describe(), stays: table.Superseded}
+			}
 		}
 	}
 	select {
@@ -74,7 +90,7 @@ func (w *Writer) Write(c *config.Config, status ksync.Status, publications []cat
 // Run writes until ctx ends.
 func (w *Writer) Run(ctx context.Context) {
 	var now toDescribe
-	written := make(map[catalog.Name]described)
+	written := make(map[key]described)
 	again := time.NewTicker(describeInterval)
 	defer again.Stop()
 	failed := ""

@@ -17,7 +17,7 @@ import (
 // describeAll writes the descriptions in one transaction, on a connection of its own, and removes
 // those of all other tables. For descriptions that are written already, it only looks for new
 // batches.
-func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]described) error {
+func describeAll(ctx context.Context, to toDescribe, written map[key]described) error {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
 	conn, err := upstream.ConnectOwner(ctx, to.config)
@@ -26,23 +26,26 @@ func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]de
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		schemas, tables := make([]string, 0, len(to.tables)), make([]string, 0, len(to.tables))
-		for name := range to.tables {
-			schemas, tables = append(schemas, name.Schema), append(tables, name.Relation)
+		var schemas, tables, audiences []string
+		for k := range to.tables {
+			schemas, tables, audiences = append(schemas, k.table.Schema), append(tables, k.table.Relation), append(audiences, k.audience)
 		}
-		for _, relation := range []string{"kproxy_catalog.described_key", "kproxy_catalog.label", "kproxy_catalog.described_column", "kproxy_catalog.described", "kproxy_store.description"} {
+		for relation, audience := range map[string]string{
+			"kproxy_catalog.described_key": "''", "kproxy_catalog.label": "d.audience", "kproxy_catalog.described_column": "d.audience",
+			"kproxy_catalog.described": "d.audience", "kproxy_store.description": "''",
+		} {
 			_, err := tx.Exec(ctx, "DELETE FROM "+relation+` d WHERE NOT EXISTS (
-				SELECT FROM unnest($1::text[], $2::text[]) AS n(s, t) WHERE (n.s, n.t) = (d.table_schema, d.table_name))`, schemas, tables)
+				SELECT FROM unnest($1::text[], $2::text[], $3::text[]) AS n(s, t, a) WHERE (n.s, n.t, n.a) = (d.table_schema, d.table_name, `+audience+`))`, schemas, tables, audiences)
 			if err != nil {
 				return fmt.Errorf("forgetting the descriptions of other tables: %w", err)
 			}
 		}
-		for _, name := range slices.SortedFunc(maps.Keys(to.tables), catalog.Name.Compare) {
-			if to.tables[name].stays {
+		for _, k := range slices.SortedFunc(maps.Keys(to.tables), key.compare) {
+			if to.tables[k].stays {
 				continue
 			}
-			if err := describeTable(ctx, tx, to.tables[name], sameDescription(to.tables[name], written[name])); err != nil {
-				return fmt.Errorf("describing %s: %w", name, err)
+			if err := describeTable(ctx, tx, k.audience, to.tables[k], sameDescription(to.tables[k], written[k])); err != nil {
+				return fmt.Errorf("describing %s: %w", k.table, err)
 			}
 		}
 		return nil
@@ -65,18 +68,18 @@ const notedSQL = `SELECT g.created_at, g.next_class, CASE WHEN d.generation = g.
 		coalesce(d.generation = g.generation AND d.next_class = g.next_class AND t.k IS NOT NULL, false)
 	FROM kproxy_store.generation g
 	LEFT JOIN kproxy_store.description d ON d.table_schema = g.table_schema AND d.table_name = g.table_name
-	LEFT JOIN kproxy_catalog.described t ON t.table_schema = g.table_schema AND t.table_name = g.table_name
+	LEFT JOIN kproxy_catalog.described t ON t.table_schema = g.table_schema AND t.table_name = g.table_name AND t.audience = $4
 	WHERE g.table_schema = $1 AND g.table_name = $2 AND g.generation = $3`
 
 // describeTable writes what is known of one table; nothing if its generation is gone, or if
 // it is written and there was no new batch.
-func describeTable(ctx context.Context, tx pgx.Tx, of described, written bool) error {
+func describeTable(ctx context.Context, tx pgx.Tx, audience string, of described, written bool) error {
 	d := of.description
 	if _, err := tx.Exec(ctx, "SET LOCAL TimeZone = 'UTC'"); err != nil {
 		return err
 	}
 	var n noted
-	err := tx.QueryRow(ctx, notedSQL, d.Table.Schema, d.Table.Relation, of.generation).Scan(&n.published, &n.next, &n.newest, &n.fresh)
+	err := tx.QueryRow(ctx, notedSQL, d.Table.Schema, d.Table.Relation, of.generation, audience).Scan(&n.published, &n.next, &n.newest, &n.fresh)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && written && (n.fresh || d.Updates != catalog.Guarded) {
 		return nil
 	}
@@ -94,32 +97,40 @@ func describeTable(ctx context.Context, tx pgx.Tx, of described, written bool) e
 	forTable := func(sql string, arguments ...any) {
 		batch.Queue(sql, append([]any{d.Table.Schema, d.Table.Relation}, arguments...)...)
 	}
-	for _, relation := range []string{"described_key", "label", "described_column", "described"} {
-		forTable("DELETE FROM kproxy_catalog." + relation + " WHERE table_schema = $1 AND table_name = $2")
+	for _, relation := range []string{"label", "described_column", "described"} {
+		forTable("DELETE FROM kproxy_catalog."+relation+" WHERE table_schema = $1 AND table_name = $2 AND audience = $3", audience)
 	}
-	forTable(`INSERT INTO kproxy_catalog.described (table_schema, table_name, k, constraints, updates, published_at, newest, off_by) VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, -1))`,
-		d.K, d.Constraints, d.Updates.String(), n.published, newest, d.OffBy)
-	forTable(`INSERT INTO kproxy_store.description (table_schema, table_name, generation, next_class) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, next_class = excluded.next_class`,
-		of.generation, n.next)
+	forTable(`INSERT INTO kproxy_catalog.described (table_schema, table_name, audience, k, constraints, updates, published_at, newest, off_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, -1))`,
+		audience, d.K, d.Constraints, d.Updates.String(), n.published, newest, d.OffBy)
 	for i, c := range d.Columns {
-		forTable(`INSERT INTO kproxy_catalog.described_column (table_schema, table_name, position, column_name, type, role, form, hierarchy, k, constraints)
-			VALUES ($1, $2, $3, $4, $5, nullif($6, ''), $7, nullif($8, ''), nullif($9, 0), nullif($10, ''))`,
-			i+1, c.Name, c.Type, c.Role, c.Form, c.Hierarchy, c.K, c.Constraints)
+		forTable(`INSERT INTO kproxy_catalog.described_column (table_schema, table_name, audience, position, column_name, type, role, form, hierarchy, k, constraints)
+			VALUES ($1, $2, $3, $4, $5, $6, nullif($7, ''), $8, nullif($9, ''), nullif($10, 0), nullif($11, ''))`,
+			audience, i+1, c.Name, c.Type, c.Role, c.Form, c.Hierarchy, c.K, c.Constraints)
 	}
 	for _, l := range d.Labels {
-		forTable(`INSERT INTO kproxy_catalog.label (table_schema, table_name, column_name, label, parent, leaves, span, ordered)
-			VALUES ($1, $2, $3, $4, nullif($5, ''), $6, int4range($7, $8), $9)`,
-			l.Column, l.Label, l.Parent, l.Leaves, l.First, l.Beyond, l.Ordered)
+		forTable(`INSERT INTO kproxy_catalog.label (table_schema, table_name, audience, column_name, label, parent, leaves, span, ordered)
+			VALUES ($1, $2, $3, $4, $5, nullif($6, ''), $7, int4range($8, $9), $10)`,
+			audience, l.Column, l.Label, l.Parent, l.Leaves, l.First, l.Beyond, l.Ordered)
 	}
-	for _, k := range d.Keys {
-		forTable(`INSERT INTO kproxy_catalog.described_key (table_schema, table_name, constraint_name, columns, foreign_schema, foreign_table, release_index)
-			VALUES ($1, $2, $3, $4, nullif($5, ''), nullif($6, ''), $7)`,
-			k.Name, k.Columns, k.References.Schema, k.References.Relation, fmt.Sprintf("release_%d_%s", of.generation, k.Index()))
+	if audience == "" { // nothing of an audience's is released together, nor in batches
+		describeGeneration(forTable, of, n.next)
 	}
 	// Plans know what labels mean (kproxy_catalog.meaning): those that do end with this.
 	for _, name := range []string{"certain", "possible", "overlap"} {
 		batch.Queue("ALTER FUNCTION kproxy." + name + "(text, text, text, text) IMMUTABLE")
 	}
 	return tx.SendBatch(ctx, batch).Close()
+}
+
+// describeGeneration writes the keys of a table, and what of it has been described.
+func describeGeneration(forTable func(sql string, arguments ...any), of described, nextClass int64) {
+	forTable("DELETE FROM kproxy_catalog.described_key WHERE table_schema = $1 AND table_name = $2")
+	forTable(`INSERT INTO kproxy_store.description (table_schema, table_name, generation, next_class) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, next_class = excluded.next_class`,
+		of.generation, nextClass)
+	for _, k := range of.description.Keys {
+		forTable(`INSERT INTO kproxy_catalog.described_key (table_schema, table_name, constraint_name, columns, foreign_schema, foreign_table, release_index)
+			VALUES ($1, $2, $3, $4, nullif($5, ''), nullif($6, ''), $7)`,
+			k.Name, k.Columns, k.References.Schema, k.References.Relation, fmt.Sprintf("release_%d_%s", of.generation, k.Index()))
+	}
 }
