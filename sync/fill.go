@@ -274,7 +274,11 @@ func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 // more than one connection.
 func (p *publisher) index(ctx context.Context) error {
 	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.table.recordsTable(), recordColumn)
-	work := [][]string{{primary, "ANALYZE " + p.table.recordsTable()}, nil}
+	work := [][]string{{primary}, nil}
+	if p.table.layout.isMirrored() && p.table.showsKey() {
+		work[0] = append(work[0], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.recordsTable(), p.table.layout.columns.listOf(p.table.layout.key)))
+	}
+	work[0] = append(work[0], "ANALYZE "+p.table.recordsTable())
 	for _, rows := range p.table.allReleaseRows() {
 		for _, column := range p.table.mode.indexed() {
 			work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", rows, column))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -108,6 +109,15 @@ func (s *mirror) nextClass() incremental.ClassID { return 1 }
 func (s *mirror) status() TableStatus { return TableStatus{Records: s.records} }
 
 func (t *layout) isMirrored() bool { return t.publication.Policy.IsMirrored() }
+
+// showsKey reports whether rows of a mirrored table have a key, and readers see all of its columns: they
+// look rows up by it, and join by it. An index bears the names of its columns, which plans tell.
+func (t *table) showsKey() bool {
+	return !t.layout.publication.Relation.KeyRepeats && !slices.ContainsFunc(t.layout.publication.Relation.Key, func(name string) bool {
+		_, listed := t.layout.publication.Policy.Column(name)
+		return !listed
+	})
+}
 
 // mirrorView makes the release of a mirrored table, a view of its records.
 func (t *table) mirrorView() string {

@@ -220,6 +220,14 @@ func TestMirroredColumnsLeaveTheSource(t *testing.T) {
 	if shown != "floor name note mood kept" {
 		t.Errorf("readers see the columns %s", shown)
 	}
+	// Rows are found by a key that is listed; plans would tell the names of another one.
+	var indexes string
+	if err := b.store().QueryRow(t.Context(), "SELECT string_agg(indexname, ' ' ORDER BY indexname) FROM pg_indexes WHERE schemaname = 'kproxy_store' AND tablename IN ('records_3', 'records_4', 'records_5')").Scan(&indexes); err != nil {
+		t.Fatal(err)
+	}
+	if indexes != "records_3_pkey records_4_pkey records_5_pkey records_5_room_idx" {
+		t.Errorf("there are the indexes %s", indexes)
+	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
