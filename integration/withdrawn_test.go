@@ -97,7 +97,11 @@ func TestWithdrawnIsSeenEverywhere(t *testing.T) {
 	p := s.serve(t)
 	s.kproxy(t, "verify").must(t)
 	c := openConsole(t, listen)
-	all := asked[consoleOverview](t, c, "/api/overview")
+	var all consoleOverview
+	eventually(t, "the figures of the release are kept", func() bool {
+		all = asked[consoleOverview](t, c, "/api/overview")
+		return all.Tables[0].Rows != nil
+	})
 	if people := all.Tables[0]; people.State != "published" || people.Proof == nil || !people.Proof.Passed || people.Proof.Earlier || *people.Rows != operatedRows {
 		t.Fatalf("at first the console says %+v", all)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/catalog/provision/provisiontest"
 	"github.com/kproxy/kproxy/internal/pgserver"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 	"github.com/kproxy/kproxy/internal/verify"
@@ -142,13 +143,13 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 		input.Side = provision.ReleaseSide
 		source := input
 		source.Side, source.Owner.Name = provision.SourceSide, "source_"+database
-		if err := provision.Apply(ctx, b.source, source); err != nil {
+		if err := provisiontest.Apply(ctx, b.source, source); err != nil {
 			t.Fatal(err)
 		}
 		sourceConfig = b.source.Config().Copy()
 		sourceConfig.User, sourceConfig.Password = source.Owner.Name, "owner"
 	}
-	if err := provision.Apply(ctx, b.store(), input); err != nil {
+	if err := provisiontest.Apply(ctx, b.store(), input); err != nil {
 		t.Fatal(err)
 	}
 	ownerConfig := b.store().Config().Copy()

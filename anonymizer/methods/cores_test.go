@@ -14,7 +14,7 @@ import (
 
 // TestSameOnAnyCores runs every method on a table that is large enough to be
 // shared out among cores: the release is the same on one and on four. Under the
-// race detector it is the test of their goroutines.
+// race detector it is the test of their goroutines, and one core has none.
 func TestSameOnAnyCores(t *testing.T) {
 	large, small := workload.AdultLike(1, 17_000), workload.AdultLike(1, 3000)
 	c := privacy.ConstraintSet{privacy.KAnonymity{K: 5}}
@@ -25,10 +25,13 @@ func TestSameOnAnyCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runtime.GOMAXPROCS(1)
-		alone := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1})
 		runtime.GOMAXPROCS(4)
-		if shared := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1}); !reflect.DeepEqual(alone, shared) {
+		shared := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1})
+		if raceDetector {
+			return
+		}
+		runtime.GOMAXPROCS(1)
+		if alone := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1}); !reflect.DeepEqual(alone, shared) {
 			t.Errorf("%s, effort %v: another release on four cores than on one", name, effort)
 		}
 	}

@@ -24,6 +24,7 @@ const patience = 20 * time.Minute
 type demonstration struct{ *rig.Demonstration }
 
 func TestBrowser(t *testing.T) {
+	t.Parallel() // what both tests wait for is a browser
 	browser := browse(t, "console.mjs", screens)
 	demo, err := rig.StartDemonstration(1500)
 	if err != nil {

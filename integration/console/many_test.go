@@ -49,6 +49,7 @@ const warehousePassword = "a long password"
 // TestManyTables shows an operator of many tables, some of which are halted or withheld, the console at
 // four widths, in light and dark.
 func TestManyTables(t *testing.T) {
+	t.Parallel()
 	cmd := browse(t, "many.mjs", filepath.Join(screens, "many"))
 	w := openWarehouse(t)
 	halted, err := json.Marshal([]string{"public." + manyName(7), "public." + manyName(33)})

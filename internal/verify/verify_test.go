@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/catalog/provision/provisiontest"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 	"github.com/kproxy/kproxy/internal/verify"
 )
@@ -94,7 +95,7 @@ func database(t *testing.T, source, store string, policy catalog.Policy) *pgx.Co
 	execute(t, conn, source)
 	name := conn.Config().Database
 	in := provision.Input{Policy: policy, Owner: provision.Login{Name: name + "_owner"}, Reader: provision.Login{Name: name + "_reader"}}
-	if err := provision.Apply(t.Context(), conn, in); err != nil {
+	if err := provisiontest.Apply(t.Context(), conn, in); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, conn, store)

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/catalog/provision/provisiontest"
 	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
@@ -118,7 +119,7 @@ func (b *bench) provide(ctx context.Context, policy catalog.Policy) error {
 	if b.isApart() {
 		input.Side = provision.SourceSide
 	}
-	if err := provision.Apply(ctx, b.admin, input); err != nil || !b.isApart() {
+	if err := provisiontest.Apply(ctx, b.admin, input); err != nil || !b.isApart() {
 		return err
 	}
 	admin, err := connect(ctx, b.store.DSN(b.database))
@@ -127,7 +128,7 @@ func (b *bench) provide(ctx context.Context, policy catalog.Policy) error {
 	}
 	defer func() { _ = admin.Close(context.WithoutCancel(ctx)) }()
 	input.Side, input.Owner = provision.ReleaseSide, login(b.owner())
-	if err := provision.Apply(ctx, admin, input); err != nil {
+	if err := provisiontest.Apply(ctx, admin, input); err != nil {
 		return err
 	}
 	relations, err := inspect.Relations(ctx, b.admin, b.sourceRole())

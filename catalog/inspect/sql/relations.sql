@@ -46,6 +46,10 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   LEFT JOIN pg_type d ON d.oid = a.atttypid
   LEFT JOIN user_types u ON u.oid = CASE WHEN d.typelem <> 0 AND d.typlen = -1 THEN d.typelem ELSE d.oid END
   WHERE a.attnum > 0 AND NOT a.attisdropped
+    -- PostgreSQL's own have most columns of a database that is small.
+    AND a.attrelid IN (
+      SELECT r.oid FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace
+      WHERE r.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_')
   GROUP BY a.attrelid
 ), indexes AS (
   -- The indexes by which a changed row can be found. PostgreSQL takes no deferrable

@@ -1,5 +1,5 @@
-// Looks at the console of many tables at four widths, in light and dark, and leaves pictures in the folder
-// SHOTS. Prints a line for everything that is wrong. The environment has CONSOLE, OPERATOR, PASSWORD, CHROMIUM,
+// Looks at the console of many tables at four widths in light, and at two of them in dark, whose colors alone are
+// others, and leaves pictures in the folder SHOTS. Prints a line for everything that is wrong. The environment has CONSOLE, OPERATOR, PASSWORD, CHROMIUM,
 // SHOTS, TABLES, how many there are, HALTED, those that need the operator, and WITHHELD, one that waits.
 import { readFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -29,8 +29,8 @@ async function login(page) {
   await page.waitForURL(CONSOLE);
 }
 
-const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-async function accessible(page, what) {
+const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+async function accessible(page, what, rules) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate((runOnly) => globalThis.axe.run({ runOnly, resultTypes: ["violations"] }), rules);
   for (const v of violations) check(false, `${what}: ${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`);
@@ -50,7 +50,8 @@ async function fits(page, what) {
 const room = { 360: 104, 768: 70, 1280: 54, 1920: 32 };
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-for (const colorScheme of (process.env.COLORS ?? "light,dark").split(",")) for (const width of (process.env.WIDTHS ?? "360,768,1280,1920").split(",").map(Number)) {
+const looks = [["light", [360, 768, 1280, 1920], all], ["dark", [360, 1280], ["color-contrast"]]];
+for (const [colorScheme, widths, rules] of looks) for (const width of widths) {
   const ctx = await browser.newContext({ viewport: { width, height: width < 500 ? 740 : 1000 }, colorScheme, bypassCSP: true, isMobile: width < 500, hasTouch: width < 500, deviceScaleFactor: width < 500 ? 2 : 1 });
   ctx.setDefaultTimeout(patience);
   const page = await ctx.newPage();
@@ -65,7 +66,7 @@ for (const colorScheme of (process.env.COLORS ?? "light,dark").split(",")) for (
     await page.goto(origin + path);
     await page.screenshot({ path: `${SHOTS}/${name}-${width}-${colorScheme}.png`, fullPage: name !== "overview" });
     await fits(page, what);
-    await accessible(page, what);
+    await accessible(page, what, rules);
     check((await page.title()).startsWith("3 things need you · "), `the title of ${what} is ${await page.title()}`);
     const listed = await page.locator(".nav-tables li").evaluateAll((all) => all.map((li) => li.textContent.trim()));
     check(listed.length == TABLES && listed[0] === `${halted[0]} ${listed[0].split(" ")[1]}` && listed[1].startsWith(halted[1]) && listed[2] === `${WITHHELD} withheld`, `the side list of ${what} begins with ${listed.slice(0, 4)}`);
