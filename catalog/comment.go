@@ -13,6 +13,9 @@ import (
 // policy, without values of the table, even those that the policy names, and without columns
 // that are not published. They do not repeat the source's comments, which may contain both.
 func (p Publication) Comments() (relation string, columns []string) {
+	if p.Policy.IsMirrored() {
+		return "Mirrored by kproxy: rows as in the source.", p.commentsOnMirrored()
+	}
 	relation = "Anonymized by kproxy: " + constraintsInWords(p.Policy.Constraints) + "."
 	if p.Policy.Subject != "" {
 		relation += " Counted in distinct persons."
@@ -28,6 +31,15 @@ func (p Publication) Comments() (relation string, columns []string) {
 		columns[i] = p.commentOn(c)
 	}
 	return relation, columns
+}
+
+// commentsOnMirrored say the same of each column.
+func (p Publication) commentsOnMirrored() []string {
+	columns := make([]string, len(p.Columns))
+	for i := range columns {
+		columns[i] = "As in the source."
+	}
+	return columns
 }
 
 func (p Publication) commentOn(c PublishedColumn) string {

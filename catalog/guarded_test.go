@@ -132,7 +132,7 @@ func TestUpdatesThatCannotBeKeptAreRefused(t *testing.T) {
 		"set aside":      {func(p *catalog.TablePolicy) { p.Suppression = 0.1 }, "", "nothing can be set aside"},
 		"negative":       {func(p *catalog.TablePolicy) { p.Updates.Batch = -1 }, "", "is negative"},
 		"an early end":   {func(p *catalog.TablePolicy) { p.Updates.Within, p.Updates.Deadline = time.Hour, time.Minute }, "", "withheld for good after 1m0s"},
-		"unknown":        {func(p *catalog.TablePolicy) { p.Updates.Mode = 3 }, "", "UpdateMode(3) is no way of updating"},
+		"unknown":        {func(p *catalog.TablePolicy) { p.Updates.Mode = 4 }, "", "UpdateMode(4) is no way of updating"},
 		"none":           {func(p *catalog.TablePolicy) { p.Updates = catalog.Updates{} }, "", "does not say when changes become visible"},
 		"less than none": {func(p *catalog.TablePolicy) { p.Updates.Mode, p.Reanonymize = catalog.Immediate, -0.1 }, "", "reanonymize is negative"},
 	} {

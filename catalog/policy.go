@@ -11,6 +11,7 @@ import (
 // Policy is what the operator asked for: which tables are protected and how,
 // and which other relations analysts may read as they are.
 type Policy struct {
+	// Tables are the protected tables, and behind them those that are mirrored.
 	Tables []TablePolicy
 	// Readable are unprotected relations that analysts may read and join with.
 	Readable []Name

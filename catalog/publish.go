@@ -121,7 +121,11 @@ func (p Publication) StoredColumns() []Column {
 // with the greatest k of any: such a table is divided into classes as one part.
 func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 	b := builder{publication: Publication{Policy: withUpdates(policy), Relation: relation}}
-	b.build()
+	if policy.IsMirrored() {
+		b.buildMirrored()
+	} else {
+		b.build()
+	}
 	return b.publication, b.problems
 }
 
@@ -246,7 +250,7 @@ func (b *builder) checkNames() {
 			b.problem(c.Name, "kproxy keeps a column of this name of its own beside it", "rename the column")
 		}
 	}
-	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 && !b.member {
+	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 && !b.member && !b.publication.Policy.IsMirrored() {
 		b.problem("", "no column is quasi-identifying", "give at least one column the role quasi-identifying")
 	}
 }

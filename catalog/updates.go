@@ -42,9 +42,11 @@ const (
 	// Guarded shows changes only as far as a reader who compares versions learns no
 	// more of anybody than from one release (anonymizer/lineage).
 	Guarded
+	// Mirrored is of tables that are not protected: rows are published as they are, at once.
+	Mirrored
 )
 
-var updateModeNames = []string{Immediate: "immediate", Guarded: "guarded"}
+var updateModeNames = []string{Immediate: "immediate", Guarded: "guarded", Mirrored: "mirrored"}
 
 // String is the mode's name in a policy.
 func (m UpdateMode) String() string {
@@ -55,9 +57,9 @@ func (m UpdateMode) String() string {
 }
 
 // GivesAway says what readers of a table with such updates learn by comparing versions;
-// empty where it is no more than from one release. docs/attack.md has the measurements.
+// empty where it is no more than from one release, and of tables that are not protected. docs/attack.md has the measurements.
 func (m UpdateMode) GivesAway() string {
-	if m == Guarded {
+	if m == Guarded || m == Mirrored {
 		return ""
 	}
 	return "whoever polls counts, and knows when somebody came, left or changed, learns their sensitive values"

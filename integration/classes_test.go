@@ -57,12 +57,18 @@ func (g groupQuestions) one(of []string) string { return of[g.rng.IntN(len(of))]
 
 // Expressions over what classes show: those to group by, numbers whose sums are exact, and conditions.
 var (
-	groupKeys = []string{"sex", "town", "age / 20", "date_trunc('year', born)", "small", "age_range", "coalesce(town, 'none')", "upper(sex)", "born > '1970-01-01'",
-		"CASE WHEN age < 30 THEN 'young' WHEN age < 60 THEN 'middle' ELSE 'old' END", "extract(decade FROM born)", "weight > 20", "length(town)"}
-	groupNumbers = []string{"age", "small", "big", "height", "age * 2 - 1", "age::bigint", "height * 1::numeric", "-small", "coalesce(age, 0)", "CASE WHEN sex = 'F' THEN 1 ELSE 0 END",
-		"CASE WHEN sex = 'F' THEN 1 END", "1", "age::numeric", "height / height", "big % big"}
-	groupConditions = []string{"age > 30", "town = 'Kiel'", "town IN ('Ulm', 'Husum')", "born BETWEEN '1960-01-01' AND '1990-01-01'", "age IS NULL", "height > 20.5 OR sex = 'M'", "NOT (small = 3)",
-		"born < now()", "born_range @> '1980-05-05'::date", "town LIKE 'K%'", "sex = $1", "age >= $2", "false", "weight < 25"}
+	groupKeys = []string{
+		"sex", "town", "age / 20", "date_trunc('year', born)", "small", "age_range", "coalesce(town, 'none')", "upper(sex)", "born > '1970-01-01'",
+		"CASE WHEN age < 30 THEN 'young' WHEN age < 60 THEN 'middle' ELSE 'old' END", "extract(decade FROM born)", "weight > 20", "length(town)",
+	}
+	groupNumbers = []string{
+		"age", "small", "big", "height", "age * 2 - 1", "age::bigint", "height * 1::numeric", "-small", "coalesce(age, 0)", "CASE WHEN sex = 'F' THEN 1 ELSE 0 END",
+		"CASE WHEN sex = 'F' THEN 1 END", "1", "age::numeric", "height / height", "big % big",
+	}
+	groupConditions = []string{
+		"age > 30", "town = 'Kiel'", "town IN ('Ulm', 'Husum')", "born BETWEEN '1960-01-01' AND '1990-01-01'", "age IS NULL", "height > 20.5 OR sex = 'M'", "NOT (small = 3)",
+		"born < now()", "born_range @> '1980-05-05'::date", "town LIKE 'K%'", "sex = $1", "age >= $2", "false", "weight < 25",
+	}
 )
 
 // aggregate is one over what classes show.
@@ -135,7 +141,7 @@ func (g groupQuestions) question() string {
 func answerOf(ctx context.Context, conn *pgconn.PgConn, sql string, binary bool) string {
 	prepared, err := conn.Prepare(ctx, "", sql, nil)
 	if err != nil {
-		return string(tell(nil, err).code)
+		return tell(nil, err).code
 	}
 	values := [][]byte{[]byte("F"), []byte("40")}[:len(prepared.ParamOIDs)]
 	if len(values) == 1 && !strings.Contains(sql, "$1") {
@@ -222,7 +228,7 @@ func changeFolk(ctx context.Context, url string, changes *atomic.Int64) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is lost with it
+	defer conn.Close(context.WithoutCancel(ctx))
 	for ctx.Err() == nil {
 		for _, sql := range []string{
 			"SELECT add_folk(5)", "UPDATE folk SET age = (random() * 90)::int WHERE id % 101 = (random() * 100)::int",
@@ -352,7 +358,7 @@ func TestClassesOutliveGenerations(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is lost with it
+		defer conn.Close(context.WithoutCancel(t.Context()))
 		r := conn.PgConn().ExecParams(t.Context(), sql, nil, nil, nil, nil).Read()
 		return r.Err == nil && len(r.Rows) > 0
 	})

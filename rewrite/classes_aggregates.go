@@ -30,7 +30,8 @@ func (q *summarized) call(node *pg.Node, n *pg.FuncCall) {
 		return
 	case n.GetOver() != nil:
 		q.windows = true
-		q.refuses = q.inner || !windowFunctions[name] && !(windowSums[name] && len(n.GetArgs()) == 1 && q.number(n.GetArgs()[0]) != "")
+		certain := windowFunctions[name] || windowSums[name] && len(n.GetArgs()) == 1 && q.number(n.GetArgs()[0]) != ""
+		q.refuses = q.inner || !certain
 	case aggregates[name]:
 		q.aggregate(node, n)
 		return
@@ -80,13 +81,12 @@ func isScalar(n *pg.Node) bool { return n.GetRowExpr() == nil && n.GetParamRef()
 // number is the type of an expression, as SQL writes it, if that is known and its sums are exact;
 // empty otherwise.
 func (q *summarized) number(node *pg.Node) string {
+	if isInteger(node) {
+		return "integer"
+	}
 	switch n := node.GetNode().(type) {
 	case *pg.Node_ColumnRef:
 		return exact[q.shown(n.ColumnRef)]
-	case *pg.Node_AConst:
-		if isInteger(node) {
-			return "integer"
-		}
 	case *pg.Node_TypeCast:
 		if of := n.TypeCast.GetTypeName(); isOwn(of.GetNames()) && len(of.GetArrayBounds()) == 0 {
 			return exact[lastName(of.GetNames())]

@@ -85,8 +85,13 @@ func TestClassesAreKept(t *testing.T) {
 func TestClassesMeanWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	for _, added := range []catalog.Added{
-		{}, {Implicit: "a cast"}, {Functions: map[string]bool{"sum": true}}, {Operators: map[string]bool{"*": true}}, {Operators: map[string]bool{"/": true}},
-		{Types: map[string]bool{"int8": true}}, {Types: map[string]bool{"numeric": true}},
+		{},
+		{Implicit: "a cast"},
+		{Functions: map[string]bool{"sum": true}},
+		{Operators: map[string]bool{"*": true}},
+		{Operators: map[string]bool{"/": true}},
+		{Types: map[string]bool{"int8": true}},
+		{Types: map[string]bool{"numeric": true}},
 	} {
 		names := clinicNames
 		names.Added = added

@@ -39,10 +39,14 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 	if p.WeighsApart() {
 		weighed = weighedLayout
 	}
-	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: digestedMode(guarded)}, 0
+	mode := digestedMode(guarded)
+	if p.Policy.IsMirrored() {
+		mode = catalog.Mirrored
+	}
+	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: mode}, 0
 	p.Policy.Joinable = nil
 	packed := 0
-	if !guarded && len(p.Components()) <= 1 {
+	if !guarded && !p.Policy.IsMirrored() && len(p.Components()) <= 1 {
 		packed = packedLayout
 	}
 	text, err := json.Marshal(struct {

@@ -27,7 +27,7 @@ func (p *publisher) write(ctx context.Context) error {
 	}
 	p.durations.records = p.durations.lap()
 	p.config.Failpoint(FailRecordsFilled)
-	if !p.table.isPacked() {
+	if !p.table.isPacked() && !p.table.layout.isMirrored() {
 		if err := p.fillRelease(ctx, filled); err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 func (p *publisher) reportWritten(records, released int) {
 	p.progressing.Lock()
 	defer p.progressing.Unlock()
-	if p.table.isPacked() {
+	if p.table.isPacked() || p.table.layout.isMirrored() {
 		released = records
 	}
 	p.progress("publishing", (records+released)/2)
@@ -279,7 +279,9 @@ func (p *publisher) index(ctx context.Context) error {
 		for _, column := range p.table.mode.indexed() {
 			work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", rows, column))
 		}
-		work[1] = append(work[1], "ANALYZE "+rows)
+		if !p.table.layout.isMirrored() { // the records are what there is
+			work[1] = append(work[1], "ANALYZE "+rows)
+		}
 	}
 	shares := min(len(work), len(p.writers))
 	err := p.anew(ctx, shares, func(ctx context.Context, i int, tx pgx.Tx) error {

@@ -59,6 +59,9 @@ func (v *visibleStatements) Copy(into string, rows []byte) {
 // Fail ends the writing with an error.
 func (v *visibleStatements) Fail(err error) { v.statements.Fail(err) }
 
+// recordsShown says that the records that were written are what readers see.
+func (v *visibleStatements) recordsShown() { v.moved = true }
+
 // unseen is for what kproxy notes beside the release, where no reader looks.
 func (v *visibleStatements) unseen() *statements { return v.statements }
 

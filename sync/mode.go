@@ -62,6 +62,8 @@ type storeColumn struct{ name, sqlType string }
 // newMode returns the mode that the table's policy asks for, empty.
 func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
 	switch {
+	case t.layout.isMirrored():
+		return &mirror{t: t}, nil
 	case t.layout.isLinked() && t.layout.isGuarded():
 		return newLinkedGuarded(t)
 	case t.layout.isLinked():

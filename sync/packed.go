@@ -132,6 +132,9 @@ func (s *packedRelease) list() (names, expressions string) {
 
 // releaseRows is the table with the rows of the release as they are stored.
 func (t *table) releaseRows() string {
+	if t.layout.isMirrored() {
+		return t.recordsTable()
+	}
 	if t.isPacked() {
 		return t.release.packedTable()
 	}

@@ -15,7 +15,7 @@ import (
 // which readers see, so that it can be held against another policy while that one's release is made.
 type promise struct {
 	// Form identifies what is published: the columns of the source by their numbers, as what they are
-	// shown, and whether updates are guarded. Meaning identifies what constraints speak of: the
+	// shown, whether updates are guarded, and whether rows are mirrored. Meaning identifies what constraints speak of: the
 	// columns' roles and hierarchies, and who a record is about.
 	Form, Meaning string
 	// Constraints are the table's, and People those that are counted in persons of linked tables.
@@ -80,9 +80,11 @@ func promiseOf(p catalog.Publication) (promise, error) {
 		Shown   []boundColumn
 		Columns []catalog.PublishedColumn
 		Guarded bool
+		// Mirrored says that rows are published as they are.
+		Mirrored bool `json:",omitempty"`
 	}{p.Relation.OID, boundColumns(p, func(name string) bool {
 		return slices.ContainsFunc(p.Columns, func(c catalog.PublishedColumn) bool { return c.Source == name })
-	}), p.Columns, guarded})
+	}), p.Columns, guarded, p.Policy.IsMirrored()})
 	if err != nil {
 		return promise{}, err
 	}

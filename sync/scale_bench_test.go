@@ -35,7 +35,7 @@ const (
 )
 
 func BenchmarkScale(b *testing.B) {
-	for _, mode := range []catalog.UpdateMode{catalog.Immediate, catalog.Guarded} {
+	for _, mode := range []catalog.UpdateMode{catalog.Immediate, catalog.Guarded, catalog.Mirrored} {
 		for _, rows := range []int{100_000, 1_000_000, 10_000_000} {
 			b.Run(fmt.Sprintf("%s/rows=%d", mode, rows), func(b *testing.B) {
 				for b.Loop() {
@@ -59,7 +59,11 @@ type scaled struct {
 func liveAtScale(b *testing.B, mode catalog.UpdateMode, rows int) {
 	b.Helper()
 	s := &scaled{b: b, rows: rows, server: publicationServer(b)}
-	s.source, s.config = publicationSource(b, s.server, rows, func(p *catalog.TablePolicy) { p.Updates.Mode = mode })
+	s.source, s.config = publicationSource(b, s.server, rows, func(p *catalog.TablePolicy) {
+		if p.Updates.Mode = mode; mode == catalog.Mirrored {
+			*p = catalog.MirrorTable(p.Table, []string{"id", "born", "admitted", "sex", "zip", "marital", "job", "ward", "diagnosis", "cost"})
+		}
+	})
 	s.exec("CHECKPOINT")
 	empty := resident()
 	step := s.begin()

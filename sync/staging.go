@@ -42,6 +42,9 @@ func (p *publisher) createTables(ctx context.Context) error {
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.table.recordsTable(), recordColumn),
 	}
 	statements = append(statements, p.spreadRecords()...)
+	if p.table.layout.isMirrored() {
+		return p.fenced(ctx, append(statements, p.table.mirrorView()), "preparing the tables")
+	}
 	if p.table.isPacked() {
 		return p.fenced(ctx, append(statements, p.createPacked()...), "preparing the tables")
 	}
@@ -72,7 +75,7 @@ func (p *publisher) dropAll() string {
 	if p.table.layout.publication.WeighsApart() {
 		tables = append(tables, p.table.release.weightTable())
 	}
-	// The view that unpacks a release goes with it.
+	// The view that unpacks a release, or mirrors records, goes with it.
 	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stagingTables()...), ", ") + " CASCADE"
 }
 

@@ -109,6 +109,9 @@ func newTable(p catalog.Publication) (*table, error) {
 	if t.layout.constraints, err = p.ConstraintSet(schema); err != nil {
 		return nil, err
 	}
+	if t.layout.isMirrored() {
+		return t, nil // it has no classes
+	}
 	if t.layout.audiences, err = audiencesOf(p, schema); err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 		return false, err
 	}
 	if !hidden {
-		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "relation", name)
+		s.syncer.config.Logger.Warn("a table is no longer listed, but readers hold its release; it is dropped at the next start or reload", "relation", name)
 		return false, s.store.stopApplying(ctx, name) // the stream passes it by meanwhile
 	}
 	if g.updates == catalog.Guarded.String() {
@@ -105,7 +105,7 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
 		return false, fmt.Errorf("forgetting %s: %w", name, err)
 	}
-	s.syncer.config.Logger.Info("the table is no longer protected; its release is dropped", "relation", name)
+	s.syncer.config.Logger.Info("the table is no longer listed; its release is dropped", "relation", name)
 	return true, nil
 }
 

@@ -30,7 +30,9 @@ type Spans struct {
 // known.
 func SpansOf(h Hierarchy, published []Generalization) Spans {
 	s := Spans{Of: make([]Span, len(published)), Share: func(float64, float64) float64 { return 1 }}
-	reader, ok := h.(interface{ read(published []Generalization, into *Spans) })
+	reader, ok := h.(interface {
+		read(published []Generalization, into *Spans)
+	})
 	if !ok {
 		s.readEach(published, func(Generalization) (least, greatest float64, ok bool) { return 0, 0, false })
 		return s
@@ -127,8 +129,8 @@ func (t *taxonomy) read(published []Generalization, s *Spans) {
 			return float64(first[code]), float64(last[code]), true
 		}
 		place, _ := slices.BinarySearch(learned, g.Value)
-		at := float64(t.configuredLeaves + place)
-		return at, at, true
+		least = float64(t.configuredLeaves + place)
+		return least, least, true
 	})
 	all := t.configuredLeaves + len(learned)
 	nodes := t.frozen()

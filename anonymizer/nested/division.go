@@ -70,7 +70,7 @@ func (c *cutter) divide(ctx context.Context, members []int32) {
 		return
 	}
 	c.placed.Add(c.size(members))
-	c.groups = append(c.groups, members)
+	c.groups = append(c.groups, c.mend(ctx, members)...)
 }
 
 // cut gives the parts of the best cut of which both satisfy the constraints; nil for none.

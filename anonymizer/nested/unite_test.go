@@ -175,7 +175,7 @@ func TestSecretsDoNotMatter(t *testing.T) {
 				finer := anonymized(t, lookahead.Partition{}, table, chain[0])
 				want := readable(table, finer, united(t, table, finer, chain[1]))
 				random := rand.New(rand.NewPCG(seed, 8))
-				other, same := disguised(random, table, finer)
+				other, same := disguised(random, d, table, finer)
 				if got := readable(other, same, united(t, other, same, chain[1])); !slices.Equal(got, want) {
 					t.Errorf("%s, %s, seed %d: readers see %d rows, and of another table with the same finer release %d others", shapeName, chainName, seed, len(want), len(got))
 				}
@@ -204,7 +204,7 @@ func readable(t *anonymizer.Table, finer, r *anonymizer.Release) []string {
 }
 
 // disguised makes another table and a release of it that readers cannot tell from the given ones.
-func disguised(random *rand.Rand, t *anonymizer.Table, r *anonymizer.Release) (*anonymizer.Table, *anonymizer.Release) {
+func disguised(random *rand.Rand, d *workload.Data, t *anonymizer.Table, r *anonymizer.Release) (*anonymizer.Table, *anonymizer.Release) {
 	n := t.Len()
 	place := random.Perm(n) // of each record in the other table
 	cells := make([][]hierarchy.Cell, len(t.Attributes()))
@@ -215,6 +215,7 @@ func disguised(random *rand.Rand, t *anonymizer.Table, r *anonymizer.Release) (*
 			sensitive[s][place[i]] = code
 		}
 	}
+	attributes := make([]anonymizer.Attribute, len(t.Attributes()))
 	for a, attribute := range t.Attributes() {
 		for i := range 50 {
 			attribute.Hierarchy.Encode(fmt.Sprintf("%05d", i*1777+random.IntN(1777)))
@@ -222,6 +223,10 @@ func disguised(random *rand.Rand, t *anonymizer.Table, r *anonymizer.Release) (*
 		column := slices.Clone(t.Cells(a))
 		for _, class := range r.Classes {
 			disguise(random, attribute.Hierarchy, column, class)
+		}
+		attributes[a] = attribute
+		if kind := attribute.Hierarchy.Kind(); kind == hierarchy.Categorical || kind == hierarchy.Suppression {
+			attributes[a], column = relearned(random, attribute, d.Specs[a], column)
 		}
 		cells[a] = make([]hierarchy.Cell, n)
 		for i, c := range column {
@@ -240,11 +245,23 @@ func disguised(random *rand.Rand, t *anonymizer.Table, r *anonymizer.Release) (*
 		other.Classes = append(other.Classes, moved(r.Classes[i]))
 	}
 	other.Withheld = moved(r.Withheld)
-	table, err := anonymizer.NewTable(t.Attributes(), cells, sensitive)
+	table, err := anonymizer.NewTable(attributes, cells, sensitive)
 	if err != nil {
 		panic(err)
 	}
 	return table, other
+}
+
+// relearned is a column under a hierarchy that has met its values in another order.
+func relearned(random *rand.Rand, attribute anonymizer.Attribute, spec hierarchy.Spec, column []hierarchy.Cell) (anonymizer.Attribute, []hierarchy.Cell) {
+	other := workload.Attribute(attribute.Name, spec)
+	cells := make([]hierarchy.Cell, len(column))
+	for _, i := range random.Perm(len(column)) {
+		if cells[i] = column[i]; !hierarchy.IsOffScale(column[i]) {
+			cells[i] = other.Hierarchy.Encode(attribute.Hierarchy.Generalize(column[i : i+1]).Value)
+		}
+	}
+	return other, cells
 }
 
 // disguise replaces and exchanges the values of a class as long as the same is published.
@@ -275,7 +292,7 @@ func TestDisguiseHasEffect(t *testing.T) {
 	d := workload.Generate(1, shapes["every kind"])
 	table := d.Table()
 	finer := anonymized(t, lookahead.Partition{}, table, privacy.ConstraintSet{privacy.KAnonymity{K: 3}})
-	other, same := disguised(rand.New(rand.NewPCG(1, 8)), table, finer)
+	other, same := disguised(rand.New(rand.NewPCG(1, 8)), d, table, finer)
 	if !slices.Equal(readable(table, finer, finer), readable(other, same, same)) {
 		t.Fatal("the finer releases differ")
 	}

@@ -26,7 +26,7 @@ func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publicat
 	err := reading(ctx, conn, func() error {
 		for _, p := range publications {
 			written := slices.IndexFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == p.Policy.Table })
-			if written < 0 {
+			if written < 0 || p.Policy.IsMirrored() {
 				continue
 			}
 			a.publication = p

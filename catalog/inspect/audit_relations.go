@@ -66,6 +66,7 @@ type generationRow struct {
 	TableName   string
 	Generation  int64
 	Halted      bool
+	Mirrored    bool // the table is not protected
 }
 
 // generations are the published generations; none before setup.
@@ -98,7 +99,9 @@ func (a *auditor) auditRelations() error {
 	}
 	var schemas, tables []string
 	var numbers []int64
+	var mirrored []bool
 	for _, g := range published {
+		mirrored = append(mirrored, g.Mirrored)
 		schemas, tables, numbers = append(schemas, g.TableSchema), append(tables, g.TableName), append(numbers, g.Generation)
 	}
 	protectedSchemas, protectedTables := split(a.in.protected())
@@ -107,7 +110,7 @@ func (a *auditor) auditRelations() error {
 		return err
 	}
 	a.raw, err = collect[rawRow](a.ctx, a.conn, "audit_reach", a.reach, protectedSchemas, protectedTables,
-		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchemaFor(a.in.audience, ""), held, a.in.audience)
+		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchemaFor(a.in.audience, ""), held, a.in.audience, mirrored)
 	if err != nil {
 		return err
 	}

@@ -272,6 +272,36 @@ func TestPackedReleaseMustReadItsRowsAlone(t *testing.T) {
 	}
 }
 
+// mirroredRelease replaces the release by a view of the records.
+const mirroredRelease = `DROP TABLE kproxy_store.release_7 CASCADE; UPDATE kproxy_store.generation SET updates = '%s';
+	CREATE VIEW kproxy_store.release_7 AS SELECT %s FROM kproxy_store.records_7 r%s;
+	CREATE VIEW kproxy_release_public.patients AS TABLE kproxy_store.release_7;
+	GRANT SELECT ON kproxy_release_public.patients TO {reader}`
+
+// TestMirroredReleaseMustBeOfATableThatIsNotProtected: records are shown of what was published as
+// mirrored, and by a view that reads them alone.
+func TestMirroredReleaseMustBeOfATableThatIsNotProtected(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		updates, columns, others string
+		refused                  bool
+	}{
+		{"mirrored", "r.age", "", false},
+		{"immediate", "r.age", "", true},
+		{"guarded", "r.age", "", true},
+		{"mirrored", "r.age", ", patients p", true},
+		{"mirrored", "r.age", ", kproxy_store.position p", true},
+		{"mirrored", "public.leak() AS age", "", true},
+	} {
+		p := prepare(t)
+		execute(t, p.admin, "CREATE FUNCTION public.leak() RETURNS int LANGUAGE sql AS 'SELECT 1'; REVOKE EXECUTE ON FUNCTION public.leak() FROM PUBLIC")
+		execute(t, p.admin, p.fill(fmt.Sprintf(mirroredRelease, test.updates, test.columns, test.others)))
+		if report := p.audit(); contains(report, "raw-grant", "kproxy_release_public.patients") != test.refused {
+			t.Errorf("%+v: findings:\n%s", test, report)
+		}
+	}
+}
+
 // The weights of a release may lie apart from its rows.
 func TestPublishedRelationMayReadItsWeights(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,9 @@ func PublishedKeys(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, r
 }
 
 func readKeys(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (joinable, []keyRow, error) {
+	// Mirrored tables are served as they are, as readable relations are.
+	policy.Readable = slices.Concat(policy.Readable, policy.Mirrored())
+	policy = policy.Protecting()
 	j := joinable{policy: policy, protected: make(map[uint32]catalog.TablePolicy), told: make(map[string]bool)}
 	var numbers []uint32
 	for _, r := range relations {
@@ -139,6 +142,6 @@ func (j *joinable) judgeReadable(k keyRow) {
 	j.report = append(j.report, Finding{
 		Severity: Warning, Code: codeReadableReference, Table: other,
 		What: fmt.Sprintf("refers to %s, which is protected, and is served as it is: readers get that table's keys, and see at once when a row that it refers to is deleted, whatever updates says", to),
-		Fix:  "take it off readable and protect it, together with that table under people if it is about the same persons; or list a view over it that leaves these columns out",
+		Fix:  "take it off readable, or off mirrored, and protect it, together with that table under people if it is about the same persons; or list a view over it that leaves these columns out, and of a mirrored table other columns",
 	})
 }

@@ -89,16 +89,19 @@ func TestPublishedKeys(t *testing.T) {
 		{"a shared reference to what readers do not see", nil, both, []string{
 			"child.card", "child.owner", "child.person", "child.ward", "root.boss", "root.card", "root.id", "root.person", "root.ward",
 		}},
+		{"a shared reference to a mirrored table, with its key", nil, append(slices.Clone(both), catalog.MirrorTable(name("hospitals"), []string{"no"})), []string{
+			"child.card", "child.owner", "child.person", "root.boss", "root.card", "root.id", "root.person",
+		}},
 		{"acknowledged", nil, []catalog.TablePolicy{acknowledged}, []string{"root.id"}},
 	} {
 		if got := found(c.readable, c.tables...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
-	p.in.Policy.Tables = append(p.in.Policy.Tables, acknowledged)
+	p.in.Policy.Tables = append(p.in.Policy.Tables, acknowledged, catalog.MirrorTable(name("pair"), []string{"a"}))
 	p.in.Policy.Readable = []catalog.Name{name("child"), name("hospitals")}
-	if n := strings.Count(p.check().String(), "keyed.root, which is protected, and is served as it is"); n != 1 {
-		t.Errorf("check tells %d times that a readable relation refers to a protected table:\n%s", n, p.check())
+	if n := strings.Count(p.check().String(), "keyed.root, which is protected, and is served as it is"); n != 2 {
+		t.Errorf("check tells %d times that a readable or mirrored relation refers to a protected table:\n%s", n, p.check())
 	}
 	if report := p.check(); !contains(report, inspect.CodePublishedKey, "is unique in the table") {
 		t.Errorf("check says nothing of it:\n%s", report)

@@ -61,7 +61,7 @@ func (t *rawTable) from() string {
 // they are.
 func rawTables(policy catalog.Policy, relations []catalog.Relation) []*rawTable {
 	var tables []*rawTable
-	for _, t := range policy.Tables {
+	for _, t := range policy.Protecting().Tables {
 		i := slices.IndexFunc(relations, func(r catalog.Relation) bool { return r.Name == t.Table })
 		if i < 0 {
 			continue

@@ -29,7 +29,7 @@ one attacker has a single static release, whose information cannot be held back.
   kproxy eval attack --k 5 --rates 0.01 --crowds 1,2,4,8 --alpha 0.4 --json`,
 		Args: noArguments,
 	}
-	c.AddCommand(newEvalAttackPeople())
+	c.AddCommand(newEvalAttackPeople(), newEvalAttackAudiences())
 	attackFlags(c, &setup)
 	quick := c.Flags().Bool("quick", false, "fewer records, rates and values of k, for a quick look")
 	out := c.Flags().String("out", "", "write a page, charts, JSON and Markdown into this `FOLDER`")

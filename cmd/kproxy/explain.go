@@ -195,6 +195,9 @@ func writeExplained(w io.Writer, all []explain.Result) error {
 		}
 		for j, r := range one.Reads {
 			text := r.Relation + " (" + r.As
+			if r.As == "mirrored" {
+				text += ": rows as they are at the source"
+			}
 			if r.Place != "" {
 				text += ", " + r.Place
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/internal/config"
 )
@@ -46,8 +47,8 @@ publication; and that of the release, in which it makes all else, and the types 
 the store needs. Each has its administrator. With --side, it prepares or prints one of them.
 
 At run time, kproxy needs an owner role with LOGIN, REPLICATION (on Amazon RDS: membership
-in rds_replication), SELECT on the protected tables and ownership of its own schemas, and a
-publication of the protected tables. 'kproxy serve' works with a publication and a slot that
+in rds_replication), SELECT on the protected and mirrored tables and ownership of its own schemas,
+and a publication of these tables. 'kproxy serve' works with a publication and a slot that
 were created by other means; 'kproxy check' reports what they lack.`,
 		Args: noArguments,
 	}
@@ -78,9 +79,9 @@ were created by other means; 'kproxy check' reports what they lack.`,
 			return err
 		}
 		if *asJSON {
-			return writeJSON(c.OutOrStdout(), map[string]any{"ok": true, "tables": len(cfg.Policy.Tables)})
+			return writeJSON(c.OutOrStdout(), map[string]any{"ok": true, "tables": len(cfg.Policy.Protecting().Tables), "mirrored": len(cfg.Policy.Mirrored())})
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "ok: the %s prepared for %d protected tables; 'kproxy check' verifies it\n", nameOf(sides), len(cfg.Policy.Tables))
+		_, err = fmt.Fprintf(c.OutOrStdout(), "ok: the %s prepared for %s; 'kproxy check' verifies it\n", nameOf(sides), preparedTables(cfg.Policy))
 		return err
 	}
 	return c
@@ -172,4 +173,13 @@ func furtherLogins(readers []config.Reader) []provision.Login {
 		logins = append(logins, login(r.Connection))
 	}
 	return logins
+}
+
+// preparedTables counts the tables of a policy.
+func preparedTables(policy catalog.Policy) string {
+	text := fmt.Sprintf("%d protected tables", len(policy.Protecting().Tables))
+	if mirrored := len(policy.Mirrored()); mirrored > 0 {
+		text += fmt.Sprintf(" and %d mirrored ones", mirrored)
+	}
+	return text
 }

@@ -31,6 +31,9 @@ func whole(piece string) string {
 		}
 		piece = "tables:\n  patients:\n    " + strings.ReplaceAll(strings.TrimRight(piece, "\n"), "\n", "\n    ") + "\n" + rest
 	}
+	if strings.HasPrefix(piece, "mirrored:") { // where there are two databases
+		piece += "source: {host: production, database: hospital, user: kproxy_source}\n"
+	}
 	for key, without := range lacking {
 		if !strings.HasPrefix(piece, key+":") && !strings.Contains(piece, "\n"+key+":") {
 			piece += without + "\n"

@@ -134,6 +134,7 @@ func (f *file) check(d *decoder, root *yaml.Node, _ string) {
 	c.Inherit()
 	c.placeHosts(d)
 	c.compareSource(d)
+	f.compareMirrored(d)
 	c.compareListeners(d)
 	c.compareReaders(d)
 	c.compareAudiences(d, f.Tables.Audiences)

@@ -71,6 +71,11 @@ func checkAccepted(t *testing.T, policy catalog.Policy, locate func(catalog.Name
 		checkAcceptedPeople(t, p, policy, kinds)
 	}
 	for _, table := range policy.Tables {
+		if table.IsMirrored() && (len(table.Columns) != len(table.ByRole(catalog.Insensitive)) || len(table.Columns) == 0) {
+			t.Errorf("accepted mirrored %+v", table)
+		}
+	}
+	for _, table := range policy.Protecting().Tables {
 		hasK := false
 		for _, c := range table.Constraints {
 			hasK = hasK || c.K >= 2

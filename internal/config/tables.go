@@ -14,11 +14,12 @@ import (
 
 // policySection is a policy as it is written.
 type policySection struct {
-	Tables    []table        `yaml:"tables" each:"table" need:"tables: with one table or more to protect" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The protected tables, as schema.table in the case PostgreSQL stores, each with its policy."`
-	People    []personKind   `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"Kinds of persons whose rows stand in several tables, which are released together, so that they can be joined."`
-	Audiences []audience     `yaml:"audiences" each:"audience" empty:"all readers see the same" fix:"partners: with readers: and tables: under it" doc:"Groups of readers who see coarser releases than tables says, from the finest to the coarsest: the classes of each are unions of those of the one before, so that readers of several audiences who pool what they have learn what the finest of them tells."`
-	Readable  []catalog.Name `yaml:"readable" as:"table" each:"a table" fix:"a list: [public.wards, public.icd10]" doc:"Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish."`
-	Functions []catalog.Name `yaml:"functions" as:"function" each:"a function" fix:"a list: [public.similarity, postgis.st_area]" doc:"Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads."`
+	Tables    []table         `yaml:"tables" each:"table" need:"tables: with one table or more to protect" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The protected tables, as schema.table in the case PostgreSQL stores, each with its policy."`
+	People    []personKind    `yaml:"people" each:"kind of person" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"Kinds of persons whose rows stand in several tables, which are released together, so that they can be joined."`
+	Audiences []audience      `yaml:"audiences" each:"audience" empty:"all readers see the same" fix:"partners: with readers: and tables: under it" doc:"Groups of readers who see coarser releases than tables says, from the finest to the coarsest: the classes of each are unions of those of the one before, so that readers of several audiences who pool what they have learn what the finest of them tells."`
+	Readable  []catalog.Name  `yaml:"readable" as:"table" each:"a table" fix:"a list: [public.wards, public.icd10]" doc:"Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish."`
+	Mirrored  []mirroredTable `yaml:"mirrored" each:"table" empty:"nothing is mirrored" fix:"schema.table: with columns: under it, or remove the key" doc:"Tables of the source that are not protected, each with the columns that clients may read and join with, as they are. They come by the stream of the protected tables, so that joins with those are of one commit. Only with a source section; without one they are readable."`
+	Functions []catalog.Name  `yaml:"functions" as:"function" each:"a function" fix:"a list: [public.similarity, postgis.st_area]" doc:"Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads."`
 
 	policy catalog.Policy
 }
@@ -44,10 +45,11 @@ func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
 			}
 		}
 	}
+	p.checkMirrored(d)
 	for i, name := range p.Readable {
 		at := d.at(&p.Readable[i])
 		if first, twice := d.places.tables[name]; twice {
-			d.wrong(at, fmt.Sprintf("table %s is both protected and readable, first on line %d", name, first.line), "remove it from readable: a protected table is read through kproxy")
+			d.wrong(at, fmt.Sprintf("table %s is both %s and readable, first on line %d", name, p.said(name), first.line), "remove it from readable: a protected table is read through kproxy, and a mirrored one is read as it is at the source")
 		}
 	}
 	for i, name := range p.Readable {

@@ -145,3 +145,18 @@ func TestMarksCanBeRead(t *testing.T) {
 		t.Error("the label does not stand above the drawing")
 	}
 }
+
+// TestMirroredTablesHaveNoClasses: a table that is not protected has no guarantees, no risk and no other k.
+func TestMirroredTablesHaveNoClasses(t *testing.T) {
+	t.Parallel()
+	c := changed{table: func(t *Table) {
+		t.Updates, t.Method, t.Constraints, t.K, t.Sizes, t.Loss, t.Measured = "mirrored", "", nil, 0, nil, nil, 0
+	}}
+	text := c.page(t, "/tables/"+testTable)
+	lacks(t, text, "Guarantees", "Highest risk", "Classes", "What if k were", "Withheld", "updates", "method")
+	for _, want := range []string{"This table is not protected", "1,200 of them", "mirrored, generation 3", "Last proof", "As readers see it"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}

@@ -41,7 +41,8 @@ type Table struct {
 	// Position is the place in the source's write-ahead log up to which the private store has the
 	// table's changes.
 	Position string `json:"position,omitempty"`
-	// Updates is the mode that the release was made in: immediate or guarded.
+	// Updates is the mode that the release was made in: immediate or guarded, or mirrored for a table that
+	// is not protected.
 	Updates string `json:"updates"`
 	// GivesAway says what readers learn by comparing versions. It is empty where that is no more
 	// than from one release.
@@ -51,6 +52,9 @@ type Table struct {
 	// Proof is the last one, nil before the first.
 	Proof *Proof `json:"proof"`
 }
+
+// Mirrored reports whether the table is not protected: readers have its rows as they are.
+func (t Table) Mirrored() bool { return t.Updates == "mirrored" }
 
 // Work is how far a process is that makes a release, or a difference to the source.
 type Work struct {

@@ -19,6 +19,9 @@ type part struct {
 // partsOf divides the quasi-identifiers, in the order of the first of each part. It does not
 // use the parts that the release was made with, which could be wrong.
 func partsOf(p catalog.Publication) []part {
+	if p.Policy.IsMirrored() {
+		return nil // it has no classes
+	}
 	tied := make([]int, len(p.Attributes)) // the least index that an attribute is tied to
 	for a := range tied {
 		tied[a] = a

@@ -15,12 +15,7 @@ func (r Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&text, "%s is not published yet\n", t.Table)
 			continue
 		}
-		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, DM %d, %d rows published",
-			t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Discernibility, t.Rows)
-		if t.Stale > 0 || t.Ghosts > 0 {
-			fmt.Fprintf(&text, ", %d of them as they were and %d for nobody", t.Stale, t.Ghosts)
-		}
-		text.WriteByte('\n')
+		text.WriteString(t.summary() + "\n")
 		writeChecks(&text, t.Checks)
 		for _, a := range t.Audiences {
 			fmt.Fprintf(&text, "  for %s: %s of %d to %d, %d rows published\n", a.Audience, counted(a.Classes, "union"), a.Smallest, a.Largest, a.Rows)
@@ -48,6 +43,19 @@ func writeChecks(text *strings.Builder, checks []Check) {
 			fmt.Fprintf(text, "          %s\n", example)
 		}
 	}
+}
+
+// summary are the figures of one table.
+func (t TableReport) summary() string {
+	if t.Mirrored {
+		return fmt.Sprintf("%s (generation %d), mirrored: %d rows stored, %d rows published; 'kproxy resync' compares them with the source", t.Table, t.Generation, t.Records, t.Rows)
+	}
+	text := fmt.Sprintf("%s (generation %d): %d records in %d classes of %d to %d, %d withheld, DM %d, %d rows published",
+		t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Discernibility, t.Rows)
+	if t.Stale > 0 || t.Ghosts > 0 {
+		text += fmt.Sprintf(", %d of them as they were and %d for nobody", t.Stale, t.Ghosts)
+	}
+	return text
 }
 
 // counted is a number of things.

@@ -51,8 +51,11 @@ type TableReport struct {
 	// Discernibility is the metric DM: the sum of the squared class sizes, plus
 	// Records for each withheld record. At least Records; lower is better. With
 	// several parts it is the sum over them.
-	Discernibility int64   `json:"discernibility"`
-	Checks         []Check `json:"checks"`
+	Discernibility int64 `json:"discernibility"`
+	// Mirrored says that the table is not protected, so that there are no classes: Rows are those
+	// of the private store, which is not compared with the source.
+	Mirrored bool    `json:"mirrored,omitempty"`
+	Checks   []Check `json:"checks"`
 	// Audiences are those that see the table.
 	Audiences []AudienceReport `json:"audiences,omitempty"`
 }
@@ -157,6 +160,9 @@ func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
 	if err != nil || !readable {
 		return t.report, err
 	}
+	if t.relations.isMirrored() {
+		return t.report, t.verifyMirrored()
+	}
 	steps := []step{{"counts", t.count}, {"constraints", t.checkConstraints}, {"records", t.checkRelease}, {"values", t.checkAttributes}}
 	if t.relations.isGuarded() {
 		steps = []step{{"counts", t.countGuarded}, {"constraints", t.checkConstraints}, {"records", t.checkLineage}, {"values", t.checkAttributes}}
@@ -229,6 +235,9 @@ func (t *table) locate() (found bool, err error) {
 	t.relations.packed = stored("packed").SQL()
 	audience = "" // the members of all releases are of one type
 	t.relations.copied = stored("copied").SQL()
+	if t.relations.isMirrored() {
+		t.relations.packed = t.relations.records // the release is a view of these
+	}
 	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.relations.packed).Scan(&t.relations.isPacked); err != nil {
 		return false, fmt.Errorf("looking for %s: %w", t.relations.packed, err)
 	}

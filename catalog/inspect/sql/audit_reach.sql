@@ -2,8 +2,8 @@
 --
 -- $1 roles of the reader; $2, $3 protected tables; $4, $5, $6 the store's
 -- generations; $7 the store's schema; $8 the prefix of the reader's release schemas; $9 relations
--- that count as protected, too; $10 the reader's audience, '' for none. What is published for
--- others counts as raw.
+-- that count as protected, too; $10 the reader's audience, '' for none; $11 which of the generations
+-- are of mirrored tables, that are not protected. What is published for others counts as raw.
 WITH RECURSIVE protected AS (
   SELECT c.oid
   FROM unnest($2::text[], $3::text[]) AS p(schema, relation)
@@ -88,16 +88,28 @@ WITH RECURSIVE protected AS (
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
+), mirroring AS (
+  -- Releases of mirrored tables: views that read the records which bear their number, and
+  -- nothing else.
+  SELECT v.oid
+  FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = $7
+  WHERE v.relkind = 'v'
+    AND NOT EXISTS (
+      SELECT FROM reads JOIN pg_class s ON s.oid = reads.source
+      WHERE reads.target = v.oid AND NOT (s.relnamespace = v.relnamespace AND s.relkind = 'r' AND s.relname = replace(v.relname, 'release_', 'records_')))
+    AND NOT EXISTS (
+      SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+      WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
 ), published AS (
   -- Published relations that read their own release, and its weights where these lie apart,
   -- and nothing else.
   SELECT v.oid
-  FROM unnest($4::text[], $5::text[], $6::bigint[]) AS g(table_schema, table_name, generation)
+  FROM unnest($4::text[], $5::text[], $6::bigint[], $11::boolean[]) AS g(table_schema, table_name, generation, mirrored)
   JOIN pg_namespace vn ON vn.nspname = $8 || g.table_schema
   JOIN pg_class v ON v.relnamespace = vn.oid AND v.relname = g.table_name AND v.relkind = 'v'
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation
-    AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking))
+    AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking) OR g.mirrored AND release.oid IN (SELECT oid FROM mirroring))
   LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'cellweight_' || g.generation AND weights.relkind = 'r'
   WHERE EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source = release.oid)
     AND NOT EXISTS (

@@ -62,15 +62,23 @@ func storedText(t catalog.TablePolicy) string {
 func policyDifferences(before, now catalog.Policy) []string {
 	return fieldDifferences(before, now, map[string]func() []string{
 		"Tables": func() []string {
-			return keyedDifferences(before.Tables, now.Tables, "protected tables are", func(t catalog.TablePolicy) string { return t.Table.String() }, tableDifferences,
-				func(t catalog.TablePolicy) string { return fmt.Sprintf("%s is protected now", t.Table) },
-				func(t catalog.TablePolicy) string { return fmt.Sprintf("%s is no longer protected", t.Table) })
+			return keyedDifferences(before.Tables, now.Tables, "protected and mirrored tables are", func(t catalog.TablePolicy) string { return t.Table.String() }, tableDifferences,
+				func(t catalog.TablePolicy) string { return fmt.Sprintf("%s is %s now", t.Table, keptAs(t)) },
+				func(t catalog.TablePolicy) string { return fmt.Sprintf("%s is no longer %s", t.Table, keptAs(t)) })
 		},
 		"Readable": func() []string { return listDifferences("readable", before.Readable, now.Readable) },
 		"Functions": func() []string {
 			return listDifferences("a function that clients may call", before.Functions, now.Functions)
 		},
 	}, "")
+}
+
+// keptAs says whether a table is protected.
+func keptAs(t catalog.TablePolicy) string {
+	if t.IsMirrored() {
+		return "mirrored"
+	}
+	return "protected"
 }
 
 func tableDifferences(before, now catalog.TablePolicy) []string {

@@ -55,7 +55,7 @@ func adviseCoarse(ctx context.Context, conn *pgx.Conn, c *config.Config, relatio
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	var report inspect.Report
-	for _, policy := range c.Policy.Tables {
+	for _, policy := range c.Policy.Protecting().Tables {
 		if c.Policy.IsMember(policy.Table) {
 			continue // kproxy eval tries tables that are released together
 		}

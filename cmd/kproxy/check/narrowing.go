@@ -40,7 +40,7 @@ const (
 // once.
 func Narrowing(ctx context.Context, tx pgx.Tx, policies catalog.Policy, relations []catalog.Relation, earlier inspect.Report) (inspect.Report, error) {
 	var report inspect.Report
-	for _, policy := range policies.Tables {
+	for _, policy := range policies.Protecting().Tables {
 		columns := unacknowledged(policy, earlier)
 		publications, problems, err := inspect.Publish(ctx, tx.Conn(), catalog.Policy{Tables: []catalog.TablePolicy{policy}}, relations)
 		if err != nil {

@@ -24,9 +24,11 @@ type Report struct {
 	Starts bool `json:"starts"`
 	// Tables counts the protected tables, and Publishable those among them that can be published
 	// according to the findings.
-	Tables      int       `json:"tables"`
-	Publishable int       `json:"publishable"`
-	Findings    []Finding `json:"findings"`
+	Tables      int `json:"tables"`
+	Publishable int `json:"publishable"`
+	// Mirrored counts the tables that are not protected, and published as they are.
+	Mirrored int       `json:"mirrored,omitempty"`
+	Findings []Finding `json:"findings"`
 	// Certificates are those that the configuration names, the first to end first.
 	Certificates []state.Certificate `json:"certificates"`
 }
@@ -137,11 +139,11 @@ var topics = map[string]topic{
 // kproxy from serving first. Before are the tables that were published before.
 func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) Report {
 	errs := report.Errors()
-	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Tables), Findings: []Finding{}}
+	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}}
 	all, _ := certificates.Read(c) // whose error is a finding
 	e.Certificates = append([]state.Certificate{}, all...)
 	e.Starts = e.OK || Divide(c.Policy, errs).start(c.Policy, before)
-	for _, t := range c.Policy.Tables {
+	for _, t := range c.Policy.Protecting().Tables {
 		if !slices.ContainsFunc(report, func(f inspect.Finding) bool {
 			return f.Table == t.Table && (f.Withholds || f.Severity == inspect.Error)
 		}) {
@@ -244,6 +246,14 @@ func (f Finding) typed(file string) string {
 	return f.Fix
 }
 
+// mirrored tells of the tables that are not protected; empty without any.
+func (e Report) mirrored() string {
+	if e.Mirrored == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d mirrored", e.Mirrored)
+}
+
 // Verdict summarizes the findings in one line: what can be published, or what 'kproxy serve' would
 // do in spite of errors.
 func (e Report) Verdict() string {
@@ -252,9 +262,9 @@ func (e Report) Verdict() string {
 	unique := len(slices.DeleteFunc(slices.Clone(errs), func(f Finding) bool { return f.Code != inspect.CodeNearlyUnique }))
 	switch {
 	case e.OK && e.Publishable < e.Tables:
-		return fmt.Sprintf("ok: %d of %d protected tables can be published, and the reader role reaches no raw row", e.Publishable, e.Tables)
+		return fmt.Sprintf("ok: %d of %d protected tables can be published%s, and the reader role reaches no raw row", e.Publishable, e.Tables, e.mirrored())
 	case e.OK:
-		return fmt.Sprintf("ok: %d protected tables can be published, and the reader role reaches no raw row", e.Tables)
+		return fmt.Sprintf("ok: %d protected tables can be published%s, and the reader role reaches no raw row", e.Tables, e.mirrored())
 	case !e.Starts:
 		return "the check failed: 'kproxy serve' would refuse to start"
 	case unique == 0:

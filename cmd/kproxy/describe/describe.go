@@ -68,6 +68,9 @@ func (w *Writer) Write(c *config.Config, status ksync.Status, publications []cat
 	now := toDescribe{config: c, tables: make(map[key]described)}
 	for _, p := range publications {
 		name := p.Policy.Table
+		if p.Policy.IsMirrored() {
+			continue // rows are as they are, as those of a readable table
+		}
 		table := status.Tables[name]
 		if _, gone := withdrawn[name]; gone || table.State != ksync.Published {
 			continue

@@ -101,7 +101,11 @@ func (g *gathering) gather(policy catalog.Policy, publications []catalog.Publica
 	for _, kind := range policy.People {
 		g.dossier.People = append(g.dossier.People, People{Kind: kind.Kind, Tables: catalog.Texts(kind.Names()), Promise: kind.Explain()})
 	}
-	for _, t := range policy.Tables {
+	publications = slices.DeleteFunc(publications, func(p catalog.Publication) bool { return p.Policy.IsMirrored() })
+	for _, name := range policy.Mirrored() {
+		g.dossier.Limits = append(g.dossier.Limits, name.String()+": is mirrored: it is not protected, and readers have the rows of the listed columns as they are")
+	}
+	for _, t := range policy.Protecting().Tables {
 		i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table })
 		if i < 0 {
 			return fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", t.Table)

@@ -66,7 +66,8 @@ type Result struct {
 // Read is a relation that a statement reads.
 type Read struct {
 	Relation string `json:"relation"`
-	// As is protected, view (published from what its tables publish) or readable.
+	// As is protected, view (published from what its tables publish), mirrored (rows as they are at the
+	// source) or readable.
 	As string `json:"as"`
 	// Place is where the configuration names it, empty if it does not.
 	Place string `json:"place,omitempty"`
@@ -273,6 +274,8 @@ func (e *explainer) explain(ctx context.Context, sql string, in proxy.State) (on
 func (e *explainer) read(name catalog.Name) Read {
 	r := Read{Relation: name.String(), As: "readable"}
 	switch {
+	case slices.Contains(e.config.Policy.Mirrored(), name):
+		r.As = "mirrored"
 	case upstream.Protects(e.config.Policy, name):
 		r.As = "protected"
 	case slices.ContainsFunc(e.views, func(v catalog.View) bool { return v.Name == name }):

@@ -142,6 +142,9 @@ func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) 
 	if f.Counts, err = Count(ctx, tx, f.Generation, updates); err != nil {
 		return nil, err
 	}
+	if p.Policy.IsMirrored() {
+		return &f, nil // it has no classes, and loses nothing
+	}
 	for i := range p.Components() {
 		sizes, err := classSizes(ctx, tx, stored("release", f.Generation), catalog.ClassColumn(i))
 		if err != nil {

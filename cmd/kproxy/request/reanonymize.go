@@ -47,6 +47,8 @@ func renewable(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 			return nil, &noTableError{name: name, policy: p}
 		case mode == catalog.Guarded:
 			return nil, fmt.Errorf("%s is guarded, and %s", name, whyGuarded)
+		case mode == catalog.Mirrored:
+			return nil, fmt.Errorf("%s is mirrored: it has no classes", name)
 		}
 	}
 	return named, nil

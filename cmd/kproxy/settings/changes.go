@@ -13,12 +13,12 @@ import (
 
 // Changes are the differences between a new configuration and the running one.
 type Changes struct {
-	// Added, Changed and Removed are protected tables, in the configuration's order. A table is
+	// Added, Changed and Removed are protected and mirrored tables, in the configuration's order. A table is
 	// Changed as well if only its updates differ.
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
 	Removed []string `json:"removed"`
-	// Afresh are protected tables whose policies are the same, but which are examined again:
+	// Afresh are such tables whose policies are the same, but which are examined again:
 	// they were halted, or have been altered.
 	Afresh []string `json:"afresh,omitempty"`
 	// Settings are the other keys that take effect at once, or for new sessions, and Restart
@@ -131,8 +131,10 @@ const (
 // key that no reload compares.
 func TakenAt(path string) string {
 	path = strings.NewReplacer("[]", "", ".*", "").Replace(path)
-	if path == "tables" || strings.HasPrefix(path, "tables.") {
-		return atOnce
+	for _, tables := range []string{"tables", "mirrored"} {
+		if path == tables || strings.HasPrefix(path, tables+".") {
+			return atOnce
+		}
 	}
 	best, taken := "", ""
 	for _, s := range settings {

@@ -52,7 +52,7 @@ func TestEverySettingIsShown(t *testing.T) {
 func (n node) paths(before string) []string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(n.Properties)) {
-		if before == "" && (key == "tables" || key == "people") {
+		if before == "" && (key == "tables" || key == "people" || key == "mirrored") {
 			continue
 		}
 		path := settings.Within(before, key)

@@ -30,10 +30,19 @@ func policyOf(c *config.Config, name string) (catalog.TablePolicy, error) {
 	return c.Policy.Tables[i], nil
 }
 
+// triedPolicyOf is policyOf for a table that has classes, of which others can be tried.
+func triedPolicyOf(c *config.Config, name string) (catalog.TablePolicy, error) {
+	policy, err := policyOf(c, name)
+	if err == nil && policy.IsMirrored() {
+		err = console.ErrUnknown
+	}
+	return policy, err
+}
+
 // Methods returns the methods that can satisfy the table's constraints.
 func (s *source) Methods(ctx context.Context, table string) (console.Choices, error) {
 	c := s.config()
-	policy, err := policyOf(c, table)
+	policy, err := triedPolicyOf(c, table)
 	if err != nil {
 		return console.Choices{}, err
 	}

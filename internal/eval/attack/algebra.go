@@ -17,8 +17,25 @@ type knownSet struct {
 	counts   [diagnoses]int
 }
 
-func newAlgebra(h *history) *algebra {
+// newAlgebra reads what readers of some publications of the same records have.
+func newAlgebra(publications ...*history) *algebra {
 	g := &algebra{of: map[element]int{}}
+	for _, h := range publications {
+		g.read(h)
+	}
+	const rounds = 8
+	for range rounds {
+		before := len(g.pending)
+		g.pending = slices.DeleteFunc(g.pending, g.learn)
+		if len(g.pending) == before {
+			break
+		}
+	}
+	return g
+}
+
+// read learns from one version after the other.
+func (g *algebra) read(h *history) {
 	came, went := map[int][]*view{}, map[int][]*view{}
 	for _, v := range h.views {
 		came[v.from] = append(came[v.from], v)
@@ -36,15 +53,6 @@ func newAlgebra(h *history) *algebra {
 			}
 		}
 	}
-	const rounds = 8
-	for range rounds {
-		before := len(g.pending)
-		g.pending = slices.DeleteFunc(g.pending, g.learn)
-		if len(g.pending) == before {
-			break
-		}
-	}
-	return g
 }
 
 // exchange is a part of what changed between two versions: classes that went and

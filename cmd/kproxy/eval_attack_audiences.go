@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/internal/eval/attack"
+)
+
+func newEvalAttackAudiences() *cobra.Command {
+	setup := attack.Default()
+	setup.K, setup.Rates, setup.Steps = []int{5, 25}, []float64{0.005}, 20
+	c := &cobra.Command{
+		Use:   "audiences",
+		Short: "Attack several releases of one table: what readers learn who pool them",
+		Long: `Audiences publishes a table that changes for several audiences at once, with immediate
+updates: --k 5,25 is a fine release and a coarser one. The coarser releases are made of unions
+of the finer one's classes, and for comparison each is made by itself. It compares what readers
+of all releases learn together with what those of the finest learn alone.
+
+The attackers are those of 'kproxy eval attack'.
+
+  kproxy eval attack audiences
+  kproxy eval attack audiences --k 5,25,100 --rates 0.001,0.02 --json`,
+		Args: noArguments,
+	}
+	attackFlags(c, &setup)
+	c.Flags().Lookup("rates").DefValue = "0.005"
+	for _, name := range []string{"crowds", "least", "batch", "within"} {
+		_ = c.Flags().MarkHidden(name) // of guarded updates; the flag is there
+	}
+	json := c.Flags().Bool("json", false, "print JSON instead of the table")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := setup.Validate(); err != nil {
+			return usageError{err}
+		}
+		bar := newProgress(os.Stderr)
+		defer bar.done()
+		setup.Report = func(format string, arguments ...any) { bar.say(fmt.Sprintf(format, arguments...)) }
+		outcome, err := attack.RunCoalitions(c.Context(), setup)
+		if err != nil {
+			return err
+		}
+		bar.done()
+		if *json {
+			return outcome.WriteJSON(c.OutOrStdout())
+		}
+		return outcome.WriteText(c.OutOrStdout())
+	}
+	return c
+}

@@ -1,0 +1,301 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/nested"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/internal/eval/report"
+)
+
+// Coalitions is what readers of several releases of one table achieve who pool them, beside one who
+// has the finest alone: where the coarser releases are unions of the finer ones' classes, and, as the
+// control, where each is made by itself.
+type Coalitions struct {
+	Setup Setup       `json:"setup"`
+	Runs  []Coalition `json:"runs"`
+}
+
+// Coalition is one world, published in one way, and what some readers learn.
+type Coalition struct {
+	Rate     float64   `json:"rate"`
+	Versions int       `json:"versions"` // of the finest release
+	Releases string    `json:"releases"` // "nested" or "apart"
+	Readers  string    `json:"readers"`  // "finest" or "pooled"
+	Guesses  []Success `json:"attackers"`
+	// Candidates is the mean number of people whom somebody who knows everybody's class in all
+	// releases cannot tell from a target at the end, Fewest the least, and Fewer the share of the
+	// targets with less than the finest k.
+	Candidates float64 `json:"candidates"`
+	Fewest     int     `json:"fewest"`
+	Fewer      float64 `json:"fewer"`
+}
+
+// The ways of publishing several releases, and who reads them.
+const (
+	nestedReleases = "nested"
+	apartReleases  = "apart"
+	finestAlone    = "finest"
+	pooled         = "pooled"
+)
+
+// RunCoalitions makes the experiment: Setup.K are the audiences, the finest first, all with the same
+// alpha and l, of updates that are immediate. The error is the context's, or Validate's.
+func RunCoalitions(ctx context.Context, s Setup) (*Coalitions, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	outcome := &Coalitions{Setup: s}
+	for _, rate := range s.Rates {
+		w := newWorld(s, rate)
+		targets := w.targets(s.Seed, s.Targets)
+		for _, releases := range []string{nestedReleases, apartReleases} {
+			s.report("rate %g: publishing, %s", rate, releases)
+			histories, err := s.publishAudiences(ctx, w, releases == nestedReleases)
+			if err != nil {
+				return nil, fmt.Errorf("publishing for several audiences: %w", err)
+			}
+			for _, readers := range []string{finestAlone, pooled} {
+				s.report("rate %g: attacking, %s, %s", rate, releases, readers)
+				read := histories
+				if readers == finestAlone {
+					read = histories[:1]
+				}
+				run := Coalition{Rate: rate, Versions: len(histories[0].versions), Releases: releases, Readers: readers}
+				for _, a := range []attacker{fitting{w, read}, newCoalition(w, read)} {
+					run.Guesses = append(run.Guesses, s.score(ctx, a.name(), a, w, targets))
+				}
+				run.countCandidates(w, read, targets, s.K[0])
+				outcome.Runs = append(outcome.Runs, run)
+			}
+		}
+	}
+	return outcome, ctx.Err()
+}
+
+// publishAudiences plays the world, and gives what the readers of each audience saw.
+func (s Setup) publishAudiences(ctx context.Context, w *world, unions bool) ([]*history, error) {
+	p := &audiences{immediate: newImmediate(w, s.constraints(s.K[0]), s.Seed)}
+	for i, k := range s.K[1:] {
+		one := &audience{shown: newHistory(w, false)}
+		cs := s.constraints(k)
+		if unions {
+			one.groups = nested.NewGroups(p.partition, w.attributes, cs, nested.Options{Seed: s.Seed, Subjects: w.subjects})
+		} else {
+			one.partition = incremental.New(w.attributes, cs, partition.RoundedPartition{}, incremental.Options{Seed: s.Seed + uint64(i) + 1, Subjects: w.subjects})
+		}
+		p.coarser = append(p.coarser, one)
+	}
+	if err := w.play(ctx, p, false); err != nil {
+		return nil, err
+	}
+	histories := []*history{p.shown}
+	for _, one := range p.coarser {
+		histories = append(histories, one.shown)
+	}
+	return histories, nil
+}
+
+// audiences publishes one table for several audiences.
+type audiences struct {
+	*immediate
+	coarser []*audience
+}
+
+// audience is a coarser release: of groups over the finest partition, or of a partition of its own.
+type audience struct {
+	groups    *nested.Groups
+	partition *incremental.Partition
+	shown     *history
+}
+
+func (p *audiences) apply(c commit, number int) error {
+	for _, one := range p.coarser {
+		if one.partition == nil {
+			continue
+		}
+		own := immediate{w: p.w, partition: one.partition}
+		if err := own.apply(c, number); err != nil {
+			return err
+		}
+	}
+	return p.immediate.apply(c, number)
+}
+
+func (p *audiences) publish(ctx context.Context, commit, tick int) error {
+	changes, err := p.partition.SettleContext(ctx)
+	if err != nil {
+		return err
+	}
+	p.show(p.shown, changes, classSource{p.partition}, commit, tick)
+	for _, one := range p.coarser {
+		if one.groups != nil {
+			grouped, err := one.groups.Settle(ctx, changes)
+			if err != nil {
+				return err
+			}
+			p.show(one.shown, grouped, one.groups, commit, tick)
+			continue
+		}
+		own, err := one.partition.SettleContext(ctx)
+		if err != nil {
+			return err
+		}
+		p.show(one.shown, own, classSource{one.partition}, commit, tick)
+	}
+	return nil
+}
+
+// source is what both partitions and groups tell of their classes.
+type source interface {
+	AppendSlots(list []int32, class incremental.ClassID) []int32
+	InSlot(slot int32) incremental.RecordID
+	Generalize(class incremental.ClassID) []hierarchy.Generalization
+}
+
+type classSource struct{ *incremental.Partition }
+
+// show makes a version of what has changed.
+func (p *audiences) show(h *history, changes incremental.Changes, from source, commit, tick int) {
+	if len(changes.Retired)+len(changes.Rewrite) == 0 {
+		return
+	}
+	h.begin(commit, tick, 1)
+	for _, class := range changes.Retired {
+		h.retire(int64(class))
+	}
+	for _, class := range changes.Rewrite {
+		var rows []row
+		var elements []element
+		for _, slot := range from.AppendSlots(nil, class) {
+			id := int32(from.InSlot(slot))
+			s := p.w.lives[id].at(commit)
+			rows, elements = append(rows, row{id, s.value}), append(elements, element{id, s.epoch})
+		}
+		h.show(int64(class), bounds(p.w.attributes, from.Generalize(class)), rows, elements, 1)
+	}
+}
+
+// fitting keeps of the values where a target fits those that are there in all releases, in the last
+// version of each that shows the target.
+type fitting struct {
+	w *world
+	h []*history
+}
+
+func (fitting) name() string { return "fitting" }
+func (fitting) proves() bool { return false }
+
+func (a fitting) guess(t target) distribution {
+	var least [diagnoses]int
+	for i, h := range a.h {
+		l := a.w.lives[t.record]
+		first, last := h.span(l)
+		if first > last {
+			return nil
+		}
+		var counts [diagnoses]int
+		cells := l.at(max(h.versions[last].commit, l.born)).cells
+		for _, v := range h.at(last) {
+			if !h.holds(v, cells) {
+				continue
+			}
+			for value, n := range v.counts {
+				counts[value] += n
+			}
+		}
+		for value, n := range counts {
+			if i == 0 || n < least[value] {
+				least[value] = n
+			}
+		}
+	}
+	d := make(distribution, diagnoses)
+	d.addCounts(least, 1)
+	return d.normalized()
+}
+
+// newCoalition is set algebra over all versions of several releases.
+func newCoalition(w *world, read []*history) attacker {
+	together := &history{attributes: w.attributes, same: w.same}
+	for _, h := range read {
+		together.views = append(together.views, h.views...)
+	}
+	return allKnowing{w, together, newAlgebra(read...)}
+}
+
+// countCandidates intersects the classes in which each target is at the end.
+func (c *Coalition) countCandidates(w *world, read []*history, targets []target, k int) {
+	c.Fewest = -1
+	counted := 0
+	for _, t := range targets {
+		if w.lives[t.record].died != never {
+			continue
+		}
+		var candidates map[int32]bool
+		for _, h := range read {
+			for _, v := range h.at(h.now()) {
+				if !slices.ContainsFunc(v.members, func(e element) bool { return e.record == t.record }) {
+					continue
+				}
+				left := map[int32]bool{}
+				for _, e := range v.members {
+					if candidates == nil || candidates[e.record] {
+						left[e.record] = true
+					}
+				}
+				candidates = left
+			}
+		}
+		if candidates == nil {
+			continue
+		}
+		counted++
+		c.Candidates += float64(len(candidates))
+		if len(candidates) < k {
+			c.Fewer++
+		}
+		if c.Fewest < 0 || len(candidates) < c.Fewest {
+			c.Fewest = len(candidates)
+		}
+	}
+	if counted > 0 {
+		c.Candidates /= float64(counted)
+		c.Fewer /= float64(counted)
+	}
+}
+
+const aboutCoalitions = `Readers have the finest release alone, or pool all. Releases are nested (the coarser ones
+unite classes of the finer ones) or made apart from each other. Right: correct guesses of a
+diagnosis; belief: in the true one; certain: diagnoses proved, by set algebra. Candidates:
+people who cannot be told from the target by somebody who knows everybody's classes; fewest,
+and the share of targets with fewer than k.
+
+`
+
+// WriteText writes the figures for a terminal.
+func (o *Coalitions) WriteText(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "k = %d, %d people\n%s", o.Setup.K, o.Setup.Records, aboutCoalitions); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	rows := [][]string{{"rate", "versions", "releases", "readers", "right", "belief", "certain", "fitting: right", "candidates", "fewest", "fewer than k"}}
+	percent := func(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
+	for _, r := range o.Runs {
+		fits, algebra := r.Guesses[0], r.Guesses[1]
+		rows = append(rows, []string{
+			strconv.FormatFloat(r.Rate, 'g', -1, 64), strconv.Itoa(r.Versions), r.Releases, r.Readers,
+			percent(algebra.Right), percent(algebra.Posterior), percent(algebra.Certain), percent(fits.Right),
+			strconv.FormatFloat(r.Candidates, 'f', 1, 64), strconv.Itoa(r.Fewest), percent(r.Fewer),
+		})
+	}
+	return report.Table{Rows: rows}.WriteText(w)
+}
+
+// WriteJSON writes all figures.
+func (o *Coalitions) WriteJSON(w io.Writer) error { return report.WriteJSON(w, o) }
