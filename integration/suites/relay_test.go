@@ -31,7 +31,7 @@ type notCarried struct{}
 func (notCarried) Error() string    { return "the relay carries neither COPY FROM STDIN nor LISTEN" }
 func (notCarried) SQLState() string { return "0A000" }
 
-func (*passing) Open(_ string, parameters map[string]string) (proxy.State, map[string]string, error) {
+func (*passing) Open(_, _ string, parameters map[string]string) (proxy.State, map[string]string, error) {
 	passed := maps.Clone(parameters)
 	if path, given := passed["search_path"]; given {
 		// A gate never passes it on under its name.
