@@ -165,3 +165,42 @@ func TestAudiences(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestPromisesToAudiences: a release stands under a policy that shows further audiences something, or asks
+// less for those that there are; not where one sees less, or is promised more.
+func TestPromisesToAudiences(t *testing.T) {
+	t.Parallel()
+	of := func(audiences ...catalog.AudiencePolicy) promise {
+		p := catalog.Publication{Policy: catalog.TablePolicy{Constraints: []privacy.Spec{{Model: privacy.K, K: 5}}, Audiences: audiences}}
+		p.Columns = []catalog.PublishedColumn{{Name: "age", Source: "age"}, {Name: "zip", Source: "zip"}}
+		p.Policy.Columns = []catalog.ColumnPolicy{{Name: "age"}, {Name: "zip"}}
+		made, err := promiseOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	partners := func(k int, hidden ...string) catalog.AudiencePolicy {
+		return catalog.AudiencePolicy{Audience: "partners", Constraints: []privacy.Spec{{Model: privacy.K, K: k}}, Hidden: hidden}
+	}
+	press := catalog.AudiencePolicy{Audience: "press", Constraints: []privacy.Spec{{Model: privacy.K, K: 100}}}
+	for name, c := range map[string]struct {
+		kept, wanted promise
+		strong, any  bool
+	}{
+		"the same":        {of(partners(25)), of(partners(25)), true, true},
+		"none, then one":  {of(), of(partners(25)), true, true},
+		"a further one":   {of(partners(25)), of(partners(25), press), true, true},
+		"a smaller k":     {of(partners(25)), of(partners(20)), true, true},
+		"a greater k":     {of(partners(25)), of(partners(30)), false, true},
+		"one is removed":  {of(partners(25), press), of(partners(25)), false, false},
+		"a hidden column": {of(partners(25)), of(partners(25, "zip")), false, false},
+	} {
+		if got := c.kept.mayStand(c.wanted, KeepStrong); got != c.strong {
+			t.Errorf("%s: it may stand: %t", name, got)
+		}
+		if got := c.kept.mayStand(c.wanted, KeepAny); got != c.any {
+			t.Errorf("%s: it may stand if any may: %t", name, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,5 +216,61 @@ func TestAnonymizePeople(t *testing.T) {
 	var m tablefile.Manifest
 	if err := json.Unmarshal([]byte(content(t, filepath.Join(out, "visits.csv.json"))), &m); err != nil || len(m.Together) != 2 || !strings.Contains(m.Promise, "at least 4 persons") {
 		t.Errorf("the manifest is %+v, %v", m, err)
+	}
+}
+
+// TestAnonymizeForAudiences: each audience gets a file, with its columns, whose rows that look alike are as many as
+// its constraints say, and are those of several classes of the file before.
+func TestAnonymizeForAudiences(t *testing.T) {
+	t.Parallel()
+	folder, policy, data := peopleFiles(t)
+	text := filePolicy + `audiences:
+  partners:
+    tables:
+      people: {constraints: [{k: 12}]}
+  press:
+    tables:
+      people: {constraints: [{k: 40}, {l: 3, of: illness}], hide: [zip]}
+`
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(folder, "released.csv")
+	said, _, err := runWith(t.Context(), "", "anonymize", data, "--policy", policy, "--out", out)
+	if err != nil || strings.Count(said, "200 rows in ") != 3 {
+		t.Fatalf("it says %q, %v", said, err)
+	}
+	groups := map[string]int{}
+	for _, release := range []struct {
+		name, header string
+		alike, least int // columns of quasi-identifiers, and rows that look alike in them
+	}{
+		{"released.csv", "age,age_range,zip,zip_range,illness", 4, 4},
+		{"released.partners.csv", "age,age_range,zip,zip_range,illness", 4, 12},
+		{"released.press.csv", "age,age_range,illness", 2, 40},
+	} {
+		records, err := csv.NewReader(strings.NewReader(content(t, filepath.Join(folder, release.name)))).ReadAll()
+		if err != nil || strings.Join(records[0], ",") != release.header || len(records) != 201 {
+			t.Fatalf("%s has %v in %d lines, %v", release.name, records[0], len(records), err)
+		}
+		alike := map[string]int{}
+		for _, record := range records[1:] {
+			alike[strings.Join(record[:release.alike], ",")]++
+		}
+		for shown, rows := range alike {
+			if rows < release.least {
+				t.Errorf("%s has %d rows of %s", release.name, rows, shown)
+			}
+		}
+		groups[release.name] = len(alike)
+	}
+	if groups["released.csv"] <= groups["released.partners.csv"] || groups["released.partners.csv"] <= groups["released.press.csv"] || groups["released.press.csv"] < 2 {
+		t.Errorf("there are %v groups of rows that look alike", groups)
+	}
+	if manifest := content(t, filepath.Join(folder, "released.press.csv.json")); !strings.Contains(manifest, `"k = 40`) && !strings.Contains(manifest, "40") {
+		t.Errorf("the manifest is %s", manifest)
+	}
+	if _, _, err := runWith(t.Context(), "", "anonymize", data, "--policy", policy, "--out", "-"); err == nil || !strings.Contains(err.Error(), "audiences") {
+		t.Errorf("three releases go to standard output: %v", err)
 	}
 }

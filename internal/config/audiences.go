@@ -137,6 +137,9 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 		a := &written[i]
 		place := slices.IndexFunc(c.Policy.Audiences, func(known catalog.Audience) bool { return known.Name == a.Name })
 		for j := range a.Readers {
+			if a.Name == "" {
+				break // already reported
+			}
 			name := a.Readers[j]
 			at := d.at(&a.Readers[j])
 			c.compareReader(d, &a.Readers[j], "a reader of audience "+a.Name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/nested"
 )
 
@@ -28,8 +29,9 @@ func (s *Single) ForAudience(ctx context.Context, audience string, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	made := &Single{Rows: newRows(publication, s.file), Audience: audience, Constraints: set, table: s.table, parts: []anonymizer.Part{part}, whole: s.whole}
-	made.addPart(part.Attributes, part.Table, part.Release.Classes)
+	made := &Single{Rows: newRows(publication, s.file), Audience: audience, Constraints: set, table: s.table, parts: []anonymizer.Part{part}, whole: s.whole, finest: s.finest}
+	labels := nested.Labels(part.Table, s.finest, part.Release)
+	made.addLabeled(part.Attributes, part.Table, part.Release.Classes, func(class int) []hierarchy.Generalization { return labels[class] })
 	made.arrange()
 	if made.Len() == 0 {
 		return nil, &InfeasibleError{fmt.Errorf("for audience %s: the classes together do not meet the constraints", audience)}

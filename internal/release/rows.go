@@ -105,6 +105,11 @@ func (r *Rows) columnOf(source string) int {
 // addPart adds what the classes of a part show. Attributes are those of the part's table as indexes of the
 // publication's.
 func (r *Rows) addPart(attributes []int, t *anonymizer.Table, classes []anonymizer.EquivalenceClass) {
+	r.addLabeled(attributes, t, classes, func(class int) []hierarchy.Generalization { return t.Generalize(classes[class]) })
+}
+
+// addLabeled does the same where labels say what is shown of a class.
+func (r *Rows) addLabeled(attributes []int, t *anonymizer.Table, classes []anonymizer.EquivalenceClass, labels func(class int) []hierarchy.Generalization) {
 	p := &shownPart{of: make([]int32, r.file.Len())}
 	for i := range p.of {
 		p.of[i] = -1
@@ -123,19 +128,11 @@ func (r *Rows) addPart(attributes []int, t *anonymizer.Table, classes []anonymiz
 			r.values[i] = func(record int32) parquetfile.Value { return p.columns[at].value(p.of[record]) }
 		}
 	}
-	var cells []hierarchy.Cell
-	shown := make([]hierarchy.Generalization, len(attributes))
 	for number, class := range classes {
 		for _, record := range class {
 			p.of[record] = int32(number)
 		}
-		for a, attribute := range t.Attributes() {
-			cells = cells[:0]
-			for _, record := range class {
-				cells = append(cells, t.Cells(a)[record])
-			}
-			shown[a] = attribute.Hierarchy.Generalize(cells)
-		}
+		shown := labels(number)
 		for i, to := range targets {
 			column := &p.columns[i]
 			text, visible := to.column.Output(r.Publication.Attributes[to.column.Attribute].Spec, shown[to.local])

@@ -53,9 +53,10 @@ type Single struct {
 	// Constraints are those of the policy.
 	Constraints privacy.ConstraintSet
 
-	table *dataset.Table
-	parts []anonymizer.Part
-	whole catalog.Publication // of the table's own readers
+	table  *dataset.Table
+	parts  []anonymizer.Part
+	whole  catalog.Publication // of the table's own readers
+	finest *anonymizer.Release // theirs; where there are audiences, it is one part
 }
 
 // InfeasibleError says that no release can meet the constraints.
@@ -114,6 +115,7 @@ func Of(ctx context.Context, file *dataset.File, policy *config.PolicyFile, o Op
 		parts[i].Release = &anonymizer.Release{Classes: p.Release.Classes, Withheld: p.Release.Withheld}
 		s.addPart(p.Attributes, p.Table, p.Release.Classes)
 	}
+	s.finest = parts[0].Release
 	s.arrange()
 	if s.Len() == 0 {
 		return nil, nil, &InfeasibleError{fmt.Errorf("the method %s puts no record into a class", method.Name())}

@@ -49,8 +49,19 @@ type Table struct {
 	GivesAway string `json:"gives_away,omitempty"`
 	// Figures are nil where the database does not answer.
 	*Figures
+	// Audiences are those that see the table, by name.
+	Audiences []Audience `json:"audiences,omitempty"`
 	// Proof is the last one, nil before the first.
 	Proof *Proof `json:"proof"`
+}
+
+// Audience is what an audience sees of a table.
+type Audience struct {
+	Name string `json:"audience"`
+	// Classes are unions of the table's classes.
+	Classes int `json:"classes"`
+	// Problem says why the audience sees nothing of it.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Mirrored reports whether the table is not protected: readers have its rows as they are.

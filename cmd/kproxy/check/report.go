@@ -29,6 +29,8 @@ type Report struct {
 	// Mirrored counts the tables that are not protected, and published as they are.
 	Mirrored int       `json:"mirrored,omitempty"`
 	Findings []Finding `json:"findings"`
+	// Audiences are those that see tables, with what holds for them.
+	Audiences []Audience `json:"audiences,omitempty"`
 	// Certificates are those that the configuration names, the first to end first.
 	Certificates []state.Certificate `json:"certificates"`
 }
@@ -139,7 +141,7 @@ var topics = map[string]topic{
 // kproxy from serving first. Before are the tables that were published before.
 func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) Report {
 	errs := report.Errors()
-	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}}
+	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}, Audiences: audiencesOf(c.Policy)}
 	all, _ := certificates.Read(c) // whose error is a finding
 	e.Certificates = append([]state.Certificate{}, all...)
 	e.Starts = e.OK || Divide(c.Policy, errs).start(c.Policy, before)
@@ -278,7 +280,7 @@ func (e Report) Verdict() string {
 // Errors returns the findings that prevent kproxy from serving.
 func (e Report) Errors() Report {
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool { return f.Severity != inspect.Error })
-	e.Certificates = []state.Certificate{}
+	e.Certificates, e.Audiences = []state.Certificate{}, nil
 	return e
 }
 
@@ -308,6 +310,12 @@ func (e Report) String() string {
 		if f.Fix != "" {
 			fmt.Fprintf(&b, "    fix: %s\n", strings.ReplaceAll(f.typed(f.file()), "\n", "\n         "))
 		}
+	}
+	if len(e.Audiences) > 0 && group != "" {
+		b.WriteByte('\n')
+	}
+	if e.writeAudiences(&b); len(e.Audiences) > 0 {
+		group = "audiences"
 	}
 	if len(e.Certificates) > 0 {
 		if group != "" {

@@ -2,8 +2,11 @@ package status
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -292,16 +295,33 @@ func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, untold, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned, created_at
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned, created_at, coalesce(audiences, '')
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
+	audiences := ""
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Untold, &t.Expired,
-			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned, &t.created)
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned, &t.created, &audiences)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
 	if err != nil {
 		return t, fmt.Errorf("reading the generation: %w", upstream.Unprepared(err))
 	}
-	return t, nil
+	t.Audiences, err = audiencesOf(audiences)
+	return t, err
+}
+
+// audiencesOf reads what the store tells of audiences, in the order of their names.
+func audiencesOf(stored string) (all []state.Audience, err error) {
+	if stored == "" {
+		return nil, nil
+	}
+	var found map[string]ksync.AudienceStatus
+	if err := json.Unmarshal([]byte(stored), &found); err != nil {
+		return nil, fmt.Errorf("reading what is published for audiences: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, state.Audience{Name: name, Classes: found[name].Classes, Problem: found[name].Reason})
+	}
+	return all, nil
 }
