@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +14,11 @@ import (
 
 // nesting holds the flags of kproxy eval nested.
 type nesting struct {
-	data, policy, method, effort, format string
-	k                                    []int
-	l, alpha                             []float64
-	seed                                 uint64
+	data, policy, method, effort string
+	k                            []int
+	l, alpha                     []float64
+	seed                         uint64
+	json, csv                    bool
 }
 
 func newEvalNested() *cobra.Command {
@@ -35,7 +35,7 @@ The audiences are given by --k, and maybe --l and --alpha, which have as many nu
 for all. An audience's constraints are its own and all of those before it.
 
   kproxy eval nested --data people.csv --policy policy.yaml --k 5,25,100
-  kproxy eval nested --data people.csv --policy policy.yaml --k 5,25 --l 2,3 --format csv`,
+  kproxy eval nested --data people.csv --policy policy.yaml --k 5,25 --l 2,3 --csv`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
@@ -47,7 +47,8 @@ for all. An audience's constraints are its own and all of those before it.
 	flags.Float64SliceVar(&n.l, "l", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Float64SliceVar(&n.alpha, "alpha", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Uint64Var(&n.seed, "seed", 1, "`SEED` of the methods and of the query workload")
-	flags.StringVar(&n.format, "format", "text", "`FORMAT` of what is printed: text, json, csv")
+	flags.BoolVar(&n.json, "json", false, "print JSON instead of the table")
+	flags.BoolVar(&n.csv, "csv", false, "print CSV instead of the table")
 	for _, name := range []string{"l", "alpha"} {
 		flags.Lookup(name).DefValue = "" // the help's "(default [])" contradicts what it says
 	}
@@ -70,8 +71,8 @@ func (n *nesting) validate() error {
 			errs = append(errs, fmt.Errorf("%s has %d numbers for %d audiences: write one for each, or one for all", flag, len(numbers), len(n.k)))
 		}
 	}
-	if n.format != "text" && n.format != "json" && n.format != "csv" {
-		errs = append(errs, fmt.Errorf("--format: unknown format %q: known are text, json and csv", n.format))
+	if n.json && n.csv {
+		errs = append(errs, errors.New("--json and --csv are two forms of one table"))
 	}
 	return errors.Join(errs...)
 }
@@ -108,8 +109,14 @@ func (n *nesting) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	write := map[string]func(io.Writer) error{"text": measured.WriteText, "json": measured.WriteJSON, "csv": measured.WriteCSV}
-	return write[n.format](c.OutOrStdout())
+	write := measured.WriteText
+	switch {
+	case n.json:
+		write = measured.WriteJSON
+	case n.csv:
+		write = measured.WriteCSV
+	}
+	return write(c.OutOrStdout())
 }
 
 // audience is the grid of one case.

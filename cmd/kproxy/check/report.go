@@ -115,6 +115,7 @@ var topics = map[string]topic{
 	inspect.CodeType:           {groupOwn, "upstream.owner.database"},
 	"reader-owns":              {groupReach, "upstream.readers"},
 	"reader-grant":             {groupReach, "upstream.readers"},
+	"audience-grant":           {groupReach, "upstream.readers"},
 	"reader-writable":          {groupReach, "temporary_tables"},
 	"reader-writes":            {groupReach, "temporary_tables"},
 	inspect.CodeTemporaryGrant: {groupReach, "temporary_tables"},

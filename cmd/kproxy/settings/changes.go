@@ -101,7 +101,7 @@ var settings = []setting{
 	{"replication.superseded", false, func(c *config.Config) any { return &c.Replication.Superseded }},
 	{"replication.alarm", false, func(c *config.Config) any { return &c.Replication.Alarm }},
 	{"people", false, func(c *config.Config) any { return &c.Policy.People }},
-	{"audiences", false, func(c *config.Config) any { return &c.Policy.Audiences }},
+	{"audiences", false, func(c *config.Config) any { return []any{c.Policy.Audience, c.Policy.Audiences} }},
 	{"readable", false, func(c *config.Config) any { return &c.Policy.Readable }},
 	{"functions", false, func(c *config.Config) any { return &c.Policy.Functions }},
 	{"temporary_tables", false, func(c *config.Config) any { return &c.TemporaryTables }},
