@@ -148,7 +148,7 @@ func (c *checker) published() []catalog.Name {
 // storeColumns are columns of the private store that earlier versions did not make.
 var storeColumns = []string{
 	"updates", "waiting", "stale", "ghosts", "untold", "expired", "oldest_waiting", "oldest_stale",
-	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition", "heals", "returned", "hash_key", "promise",
+	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition", "heals", "returned", "hash_key", "promise", "audiences",
 }
 
 // storeRelations are relations that earlier versions did not make, with what they did without them.
