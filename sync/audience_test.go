@@ -10,6 +10,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 // audiencePolicy has two audiences see the people, the second of whom does not see the zip codes and the
@@ -100,19 +101,46 @@ func (b *bench) checkAudiences() {
 	}
 }
 
+func (b *bench) insertPeople(random *rand.Rand, from, to int) {
+	for i := from; i < to; i++ {
+		b.exec(`INSERT INTO people (id, name, age, weight, born, seen, zip, job, mood, ward, tags, note, illness)
+			VALUES ($1, 'n', $2, 50, '1980-01-01', now(), $3, $4, 'calm', 'w', '{}', 'note', $5)`,
+			i, random.IntN(90), fmt.Sprintf("1%04d", random.IntN(10000)), fmt.Sprint("job", random.IntN(3)), fmt.Sprint("illness", random.IntN(5)))
+	}
+}
+
+// TestSpilledAudiences has transactions that are written before they end, and whose records are settled
+// before, and members that have rows of their own.
+func TestSpilledAudiences(t *testing.T) {
+	rows, unplaced := spillRows, maxUnplaced
+	spillRows, maxUnplaced = 20, 30
+	t.Cleanup(func() { spillRows, maxUnplaced = rows, unplaced })
+	b := newAudienceBench(t)
+	random := rand.New(rand.NewPCG(3, 4))
+	b.insertPeople(random, 1, 200)
+	s, _ := b.run()
+	for _, sql := range []string{
+		"INSERT INTO people (id, age, zip, job, illness) SELECT i, i % 80, '2' || i % 900, 'job' || i % 4, 'illness' || i % 4 FROM generate_series(1000, 1300) i",
+		"BEGIN; UPDATE people SET age = 90 - age WHERE id % 3 = 0; DELETE FROM people WHERE id % 7 = 1; UPDATE people SET zip = '9' || zip WHERE id % 5 = 0; COMMIT",
+		"UPDATE people SET note = repeat('long ', 300) WHERE id % 11 = 0",
+		"BEGIN; DELETE FROM people WHERE id > 1100; INSERT INTO people (id, age, zip, job, illness) SELECT i, i % 60, '3' || i % 700, 'job', 'illness' || i % 4 FROM generate_series(2000, 2150) i; COMMIT",
+		"UPDATE people SET illness = 'illness8' WHERE id % 11 = 0",
+		"DELETE FROM people WHERE id % 2 = 0",
+	} {
+		b.script(sql)
+		b.caughtUp(s)
+		b.checkStore(s)
+		b.checkAudiences()
+	}
+}
+
 // TestAudiences: releases of audiences follow every kind of change, a restart and a removal, in the
 // same transactions as the table's own.
 func TestAudiences(t *testing.T) {
 	t.Parallel()
 	b := newAudienceBench(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	insert := func(from, to int) {
-		for i := from; i < to; i++ {
-			b.exec(`INSERT INTO people (id, name, age, weight, born, seen, zip, job, mood, ward, tags, note, illness)
-				VALUES ($1, 'n', $2, 50, '1980-01-01', now(), $3, $4, 'calm', 'w', '{}', 'note', $5)`,
-				i, random.IntN(90), fmt.Sprintf("1%04d", random.IntN(10000)), fmt.Sprint("job", random.IntN(3)), fmt.Sprint("illness", random.IntN(5)))
-		}
-	}
+	insert := func(from, to int) { b.insertPeople(random, from, to) }
 	insert(1, 300)
 	s, stop := b.run()
 	b.caughtUp(s)
@@ -163,6 +191,38 @@ func TestAudiences(t *testing.T) {
 	b.checkAudiences()
 	if err := stop(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestVerifierRefusesSpoiledAudiences: a record that lies in another group than its class is found, and
+// only there.
+func TestVerifierRefusesSpoiledAudiences(t *testing.T) {
+	t.Parallel()
+	b := newAudienceBench(t)
+	b.insertPeople(rand.New(rand.NewPCG(5, 6)), 1, 200)
+	s, stop := b.run()
+	b.caughtUp(s)
+	b.checkStore(s)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	partners := storeTable("packed_partners", int64(b.generationOf("people"))).SQL()
+	b.exec(fmt.Sprintf(`WITH two AS (SELECT min(kproxy_class) AS one, max(kproxy_class) AS other FROM %[1]s),
+		taken AS (UPDATE %[1]s p SET kproxy_members = kproxy_members[2:] FROM two, (SELECT p.kproxy_members[1:1] AS first, p.kproxy_class, p.kproxy_section FROM %[1]s p, two WHERE kproxy_class = one LIMIT 1) f
+			WHERE p.kproxy_class = f.kproxy_class AND p.kproxy_section = f.kproxy_section RETURNING f.first)
+		UPDATE %[1]s p SET kproxy_members = kproxy_members || taken.first FROM two, taken WHERE p.kproxy_class = two.other
+			AND p.kproxy_section = (SELECT min(kproxy_section) FROM %[1]s WHERE kproxy_class = two.other)`, partners))
+	report, err := verify.Run(t.Context(), connectTo(t, b.store().Config().ConnString()), b.config.Tables, verify.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	people := report[slices.IndexFunc(report, func(r verify.TableReport) bool { return r.Table == "public.people" })]
+	if slices.ContainsFunc(people.Checks, func(c verify.Check) bool { return !c.Passed }) {
+		t.Errorf("the table's own release is refused: %+v", people.Checks)
+	}
+	unions := people.Audiences[0].Checks[len(people.Audiences[0].Checks)-1]
+	if unions.Name != "classes are unions of the finer ones" || unions.Passed || report.Passed() {
+		t.Errorf("it says %+v", people.Audiences[0])
 	}
 }
 
