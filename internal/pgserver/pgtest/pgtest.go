@@ -13,7 +13,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -58,9 +57,7 @@ func Shared(t testing.TB) *pgserver.Server {
 	shared.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		if shared.server, shared.err = pgserver.Start(ctx, pgserver.Options{}); shared.err == nil {
-			shared.err = hasten(shared.server)
-		}
+		shared.server, shared.err = pgserver.Start(ctx, pgserver.Options{})
 	})
 	switch {
 	case errors.Is(shared.err, pgserver.ErrNotFound):
@@ -69,17 +66,6 @@ func Shared(t testing.TB) *pgserver.Server {
 		t.Fatal(shared.err)
 	}
 	return shared.server
-}
-
-// hasten gives the superuser, as whom tests connect hundreds of times, a verifier that takes clients
-// no time.
-func hasten(s *pgserver.Server) error {
-	u, err := url.Parse(s.DSN("postgres"))
-	if err != nil {
-		return err
-	}
-	password, _ := u.User.Password()
-	return execute(s, "postgres", fmt.Sprintf(`ALTER ROLE "%s" PASSWORD '%s'`, u.User.Username(), Verifier(password)))
 }
 
 // Verifier is an SCRAM-SHA-256 verifier (RFC 5802, section 3) of an ASCII password with one iteration
