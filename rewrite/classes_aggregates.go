@@ -64,7 +64,7 @@ func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
 	q.grouped = true
 	switch {
 	case repeatable[name], counting[name] && n.GetAggDistinct():
-	case name == "count" && (n.GetAggStar() || isScalar(n.GetArgs()[0])), counting[name] && name != "count" && q.number(n.GetArgs()[0]) != "":
+	case name == "count" && (n.GetAggStar() || q.isScalar(n.GetArgs()[0])), counting[name] && name != "count" && q.number(n.GetArgs()[0]) != "":
 		q.sums = append(q.sums, node)
 	default:
 		q.refuses = true
@@ -75,8 +75,11 @@ func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
 	q.inner = false
 }
 
-// isScalar says whether a value is NULL where IS NULL says so, and has a type of its own.
-func isScalar(n *pg.Node) bool { return n.GetRowExpr() == nil && n.GetParamRef() == nil }
+// isScalar says whether a value is known to be NULL exactly where IS NULL says so, and to have a type of its
+// own: a row with a NULL in it is neither, wherever it comes from.
+func (q *summarized) isScalar(n *pg.Node) bool {
+	return n.GetAConst() != nil || n.GetColumnRef() != nil && q.shown(n.GetColumnRef()) != "" || q.number(n) != ""
+}
 
 // number is the type of an expression, as SQL writes it, if that is known and its sums are exact;
 // empty otherwise.

@@ -47,7 +47,8 @@ const (
 // it shows (see layout.visible), and fits whether the generation was made for the configured policy.
 func (g generation) status(visible, fits bool) TableStatus {
 	status := TableStatus{Generation: g.number, Withheld: g.withheld, Reason: g.why, Preparing: g.asked != ""}
-	if g.audiences != "" && json.Unmarshal([]byte(g.audiences), &status.Audiences) != nil {
+	// While a generation catches up, what is told of audiences is of it, and they may see an earlier one.
+	if g.audiences != "" && g.shows == 0 && json.Unmarshal([]byte(g.audiences), &status.Audiences) != nil {
 		status.Audiences = nil // those who see nothing of it are refused
 	}
 	if g.halted != "" { // whatever is noted waits until the table is looked at afresh

@@ -169,6 +169,9 @@ func (s *immediate) placed() {
 	for i := range s.changes {
 		s.changes[i].Moved = nil
 	}
+	for _, a := range s.audiences {
+		a.changes.Moved = nil
+	}
 }
 
 func (s *immediate) places() []storeColumn {

@@ -239,6 +239,10 @@ func (s *session) report(figures map[*table]TableStatus) {
 	for _, t := range s.tables {
 		before, now := s.syncer.status.Tables[t.layout.name()], figures[t]
 		now.Generation = t.release.generation
+		if t.release.showAt != 0 {
+			now.Audiences = before.Audiences // they still see what was shown before, if anything
+		}
+		s.syncer.warnOfAudiences(t.layout.name(), before, now)
 		if t.release.showAt == 0 || t.release.previous != 0 {
 			now.State = Published
 		}
@@ -257,6 +261,15 @@ func (s *session) report(figures map[*table]TableStatus) {
 	}
 	s.syncer.mu.Unlock()
 	s.syncer.notify()
+}
+
+// warnOfAudiences tells of audiences that see nothing of a table any more.
+func (s *Syncer) warnOfAudiences(name catalog.Name, before, now TableStatus) {
+	for audience, status := range now.Audiences {
+		if status.Reason != "" && before.Audiences[audience].Reason == "" && now.Records > 0 && now.Reason == "" {
+			s.config.Logger.Warn("the table is withheld from an audience", "relation", name, "audience", audience, "reason", status.Reason)
+		}
+	}
 }
 
 // Bounds of the pause before another attempt.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -18,8 +20,14 @@ type audience struct {
 // audienceTable is what an audience sees of a table, as it is written.
 type audienceTable struct {
 	Table       catalog.Name `yaml:",name" what:"a table's name" as:"table"`
-	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}, {l: 3, of: diagnosis}]" empty:"the audience sees the same classes as the one before" need:"constraints: with what is stricter than for the audience before" doc:"What every class satisfies that the audience sees, besides the constraints of the table and of the audiences before."`
+	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}, {l: 3, of: diagnosis}]" empty:"the audience sees the same classes as the one before" doc:"What every class satisfies that the audience sees, besides the constraints of the table and of the audiences before."`
 	Hide        []string     `yaml:"hide" as:"column" each:"column" fix:"a list: [ward]" doc:"Columns of the table that the audience does not see."`
+}
+
+func (t *audienceTable) check(d *decoder, n *yaml.Node, what string) {
+	if n.Kind == yaml.MappingNode && d.at(&t.Constraints) == nil && d.at(&t.Hide) == nil {
+		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with what is stricter, as in [{k: 25}], or hide: with columns")
+	}
 }
 
 func parseAudience(_ *decoder, what, text string) (value any, wrong, fix string) {

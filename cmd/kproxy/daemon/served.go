@@ -114,7 +114,7 @@ func (s *served) refuseFunctions(unaccepted []check.UnacceptedFunction) (lost []
 
 // renew works out what readers can read under a policy. It returns the number of protected
 // tables among that, one of them (nil for none), and the names that readers lose.
-func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, lost []catalog.Name) {
+func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, lost []seenName) {
 	before := s.readable
 	s.readable = make(map[seenName]catalog.OID)
 	oids := make(map[catalog.Name]catalog.OID, len(s.relations))
@@ -150,8 +150,8 @@ func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, 
 		}
 	}
 	for seen, oid := range before {
-		if s.readable[seen] != oid && !slices.Contains(lost, seen.name) {
-			lost = append(lost, seen.name)
+		if s.readable[seen] != oid {
+			lost = append(lost, seen)
 		}
 	}
 	return tables, one, lost
@@ -234,8 +234,9 @@ func (d *Daemon) renew() {
 	tables, one, lost := d.served.renew(d.config().Policy)
 	d.shown.tables.Store(tables)
 	d.shown.table.Store(one)
-	if len(lost) > 0 {
-		d.proxy.EndReaders(catalog.Texts(lost)...)
+	for _, seen := range lost {
+		of := func(reader string) bool { return gate.AudienceOf(d.config(), reader) == seen.audience }
+		d.proxy.EndReadersAs(of, seen.name.String())
 	}
 }
 

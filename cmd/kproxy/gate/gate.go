@@ -102,7 +102,11 @@ func (g *Gate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error)
 
 // FromClasses tells whether a statement is answered from the summary of classes (rewrite.Statement).
 func (g *Gate) FromClasses(sql string, in proxy.State) bool {
-	s, err := g.Rewriter.Load().Rewrite(sql, session(in))
+	r, err := g.rewriter(in)
+	if err != nil {
+		return false
+	}
+	s, err := r.Rewrite(sql, session(in))
 	return err == nil && s.FromClasses
 }
 

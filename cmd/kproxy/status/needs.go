@@ -48,6 +48,11 @@ func (s Status) needs(c config.Replication) []state.Need {
 		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && (t.Records > 0 || t.Uncounted) || t.State == StateUnpublished && t.Problem != "" {
 			need(fmt.Sprintf("table %s is %s: %s", t.Name, t.State, t.Problem), t.Fix)
 		}
+		for _, a := range t.Audiences {
+			if a.Problem != "" && t.State == StatePublished && (t.Records > 0 || t.Uncounted) {
+				need(fmt.Sprintf("table %s shows audience %s nothing: %s", t.Name, a.Name, a.Problem), "loosen what the audience's constraints add, or take the table out of the audience")
+			}
+		}
 		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {
 			need(fmt.Sprintf("table %s did not keep its promise when it was proved last", t.Name), "run 'kproxy verify', which says what fails, and take the table out of the configuration until it passes")
 		}

@@ -14,7 +14,9 @@ const (
 	notSafe      = "It cannot be shown safely; the operator has been told why."
 	outdatedHere = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
 	notYetForAll = "Nothing of it can be published at the moment; the operator has been told why."
-	notInStep    = "Its release can no longer be kept in step with its source; the operator has been told why."
+	// A table that others read already.
+	madeForAudience = "It is being published; try again in a moment."
+	notInStep       = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
 
 // Withdrawals returns the tables and readable relations that readers cannot read, with reasons
@@ -48,7 +50,12 @@ func AudienceWithdrawals(policy catalog.Policy, status ksync.Status) map[string]
 		withdrawn := make(map[catalog.Name]string)
 		seen, _ := policy.For(a.Name)
 		for _, t := range seen.Tables {
-			if of, known := status.Tables[t.Table].Audiences[a.Name]; !known || of.Reason != "" {
+			of := status.Tables[t.Table]
+			switch seen, known := of.Audiences[a.Name]; {
+			case known && seen.Reason == "":
+			case of.Preparing:
+				withdrawn[t.Table] = madeForAudience
+			default:
 				withdrawn[t.Table] = notYetForAll
 			}
 		}
