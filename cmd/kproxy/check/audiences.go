@@ -6,7 +6,6 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/cmd/kproxy/gate"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -17,7 +16,7 @@ func checkAudiences(c *config.Config) (report inspect.Report) {
 		return nil
 	}
 	for _, r := range c.Upstream.Readers {
-		if gate.AudienceOf(c, r.Name) == "" {
+		if c.Policy.AudienceOf(r.Connection.User) == "" {
 			report = append(report, inspect.Finding{
 				Severity: inspect.Warning, Code: codeNoAudience,
 				What: fmt.Sprintf("the reader %s is in no audience: its users read the finest release, as those of upstream.reader", r.Name),
