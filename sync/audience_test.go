@@ -264,3 +264,17 @@ func TestPromisesToAudiences(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusOfAudiences: while a generation catches up, what the store tells of audiences is of it, and not of
+// the one that they see.
+func TestStatusOfAudiences(t *testing.T) {
+	t.Parallel()
+	g := generation{number: 4, audiences: `{"partners":{"Classes":2}}`}
+	if got := g.status(true, true).Audiences; got["partners"].Classes != 2 {
+		t.Errorf("it is %+v", got)
+	}
+	g.shows, g.previous = 9, 3
+	if got := g.status(true, true).Audiences; got != nil {
+		t.Errorf("while it catches up it is %+v", got)
+	}
+}

@@ -181,3 +181,9 @@ SELECT nope, count(*) FROM stays GROUP BY nope
 
 SELECT sum(9999999999), sum(1.5), sum(age + 1.5) FROM stays
 --> SELECT pg_catalog.sum(9999999999), pg_catalog.sum(1.5), pg_catalog.sum(age + 1.5) FROM kproxy_release_public.stays stays
+
+SELECT count(coalesce(ROW(age, NULL), ROW(1, NULL))), count(CASE WHEN age > 0 THEN ROW(age, NULL) END) FROM stays
+--> SELECT pg_catalog.count(COALESCE(ROW(age, NULL), ROW(1, NULL))), pg_catalog.count(CASE WHEN age > 0 THEN ROW(age, NULL) END) FROM kproxy_release_public.stays stays
+
+SELECT count(nullif(region, 'N')) FROM stays
+--> SELECT pg_catalog.count(NULLIF(region, 'N')) FROM kproxy_release_public.stays stays
