@@ -2,6 +2,8 @@ package sync
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -35,7 +37,8 @@ func (t *table) grant(ctx context.Context, on executor, reader string) error {
 		return nil
 	}
 	// What it is stands in its comment: replacing it would wait for its readers.
-	is := fmt.Sprintf("of %s: %s", t.layout.name(), t.classesView())
+	sum := sha256.Sum256([]byte(t.classesView())) // comments are for all to read
+	is := fmt.Sprintf("of %s: %s", t.layout.name(), hex.EncodeToString(sum[:8]))
 	made, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND pg_catalog.obj_description(oid, 'pg_class') = $2", name.SQL(), is)
 	if err != nil {
 		return fmt.Errorf("looking for the summary of %s: %w", t.layout.name(), err)
