@@ -12,7 +12,9 @@ import (
 func TestConstraintsForAudiences(t *testing.T) {
 	t.Parallel()
 	k := func(least int) privacy.Spec { return privacy.Spec{Model: privacy.K, K: least} }
-	l := func(least float64) privacy.Spec { return privacy.Spec{Model: privacy.DistinctL, L: least, Of: "illness"} }
+	l := func(least float64) privacy.Spec {
+		return privacy.Spec{Model: privacy.DistinctL, L: least, Of: "illness"}
+	}
 	policy := TablePolicy{Constraints: []privacy.Spec{k(5), l(2)}, Audiences: []AudiencePolicy{
 		{Audience: "partners", Constraints: []privacy.Spec{k(25)}},
 		{Audience: "press", Constraints: []privacy.Spec{l(4)}},
