@@ -78,7 +78,7 @@ func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
 // isScalar says whether a value is known to be NULL exactly where IS NULL says so, and to have a type of its
 // own: a row with a NULL in it is neither, wherever it comes from.
 func (q *summarized) isScalar(n *pg.Node) bool {
-	return n.GetAConst() != nil || n.GetColumnRef() != nil && q.shown(n.GetColumnRef()) != "" || q.number(n) != ""
+	return isConstant(n) || n.GetColumnRef() != nil && q.shown(n.GetColumnRef()) != "" || q.number(n) != ""
 }
 
 // number is the type of an expression, as SQL writes it, if that is known and its sums are exact;
