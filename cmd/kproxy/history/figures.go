@@ -179,31 +179,43 @@ func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) 
 func (f *Figures) measureAudiences(ctx context.Context, tx pgx.Tx, p catalog.Publication, updates string) error {
 	for _, of := range p.Policy.Audiences {
 		seen, _ := p.For(of.Audience)
-		release := stored(of.Audience, "release", f.Generation)
-		var made bool
-		if err := tx.QueryRow(ctx, "SELECT pg_catalog.to_regclass($1) IS NOT NULL", release).Scan(&made); err != nil {
-			return fmt.Errorf("looking for what %s sees: %w", of.Audience, err)
+		one, err := MeasureAudience(ctx, tx, seen, f.Generation, updates)
+		if err != nil {
+			return fmt.Errorf("for %s: %w", of.Audience, err)
 		}
-		if !made {
+		if one == nil {
 			continue
-		}
-		var one AudienceFigures
-		var err error
-		if one.Counts, err = Count(ctx, tx, f.Generation, updates, of.Audience); err != nil {
-			return err
-		}
-		if one.Sizes, err = classSizes(ctx, tx, release, catalog.ClassColumn(0)); err != nil {
-			return err
-		}
-		if one.Rows > 0 {
-			if one.Losses, err = MeasureLoss(ctx, tx, seen, f.Generation); err != nil {
-				return err
-			}
 		}
 		if f.Audiences == nil {
 			f.Audiences = make(map[string]AudienceFigures)
 		}
-		f.Audiences[of.Audience] = one
+		f.Audiences[of.Audience] = *one
 	}
 	return nil
+}
+
+// MeasureAudience counts and measures what an audience sees of a generation; the publication is as it sees it. It
+// returns nil where the generation was made before the audience saw the table.
+func MeasureAudience(ctx context.Context, tx pgx.Tx, seen catalog.Publication, generation int64, updates string) (*AudienceFigures, error) {
+	audience := seen.Policy.Audience
+	release := stored(audience, "release", generation)
+	var made bool
+	if err := tx.QueryRow(ctx, "SELECT pg_catalog.to_regclass($1) IS NOT NULL", release).Scan(&made); err != nil {
+		return nil, fmt.Errorf("looking for a release: %w", err)
+	}
+	if !made {
+		return nil, nil
+	}
+	var f AudienceFigures
+	var err error
+	if f.Counts, err = Count(ctx, tx, generation, updates, audience); err != nil {
+		return nil, err
+	}
+	if f.Sizes, err = classSizes(ctx, tx, release, catalog.ClassColumn(0)); err != nil {
+		return nil, err
+	}
+	if f.Rows > 0 {
+		f.Losses, err = MeasureLoss(ctx, tx, seen, generation)
+	}
+	return &f, err
 }
