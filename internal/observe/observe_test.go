@@ -295,7 +295,7 @@ func TestAuditRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := New(Options{State: busy, Audit: log})
-	c := &proxy.Client{Session: 7, User: "ann", Reader: "other", Address: netip.MustParseAddr("10.0.0.1")}
+	c := &proxy.Client{Session: 7, User: "ann", Reader: "other", Audience: "press", Address: netip.MustParseAddr("10.0.0.1")}
 	o.Began(c)
 	o.Answered(&proxy.Answered{
 		Client: c, Phase: proxy.Executed, Shape: "SELECT ?", Reads: []string{"public.patients"}, Rows: 3, Bytes: 99,
@@ -312,7 +312,7 @@ func TestAuditRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	masked := regexp.MustCompile(`"time":"[^"]*"`).ReplaceAllString(string(text), `"time":"T"`)
-	const who = `"user":"ann","reader":"other","client":"10.0.0.1","transport":"plain","session":7`
+	const who = `"user":"ann","reader":"other","audience":"press","client":"10.0.0.1","transport":"plain","session":7`
 	want := `{"time":"T","event":"begin",` + who + `,"sqlstate":""}
 {"time":"T","event":"statement",` + who + `,"phase":"execute","shape":"SELECT ?","tables":["public.patients"],"rows":3,"bytes":99,"refused":false,"duration_ms":3.000,"sqlstate":""}
 {"time":"T","event":"statement",` + who + `,"phase":"query","shape":"","tables":[],"rows":0,"bytes":0,"refused":true,"duration_ms":0.000,"sqlstate":"42501"}

@@ -14,8 +14,8 @@ type Manifest struct {
 	Table string `json:"table"`
 	// Audience is the one that the release is for; empty for the table's own readers.
 	Audience string `json:"audience,omitempty"`
-	File   string `json:"file"`
-	Format Format `json:"format"`
+	File     string `json:"file"`
+	Format   Format `json:"format"`
 	// Bytes is the size of the file, and SHA256 its digest in hexadecimal digits.
 	Bytes   int64    `json:"bytes"`
 	SHA256  string   `json:"sha256"`
