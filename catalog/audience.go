@@ -77,20 +77,63 @@ func (t TablePolicy) For(audience string) (TablePolicy, bool) {
 	if place < 0 {
 		return TablePolicy{}, false
 	}
-	seen, hidden := t, t.Audiences[place].Hidden
-	seen.Audience, seen.Audiences, seen.Constraints, seen.Columns = audience, nil, nil, nil
+	seen := t
+	seen.Audience, seen.Audiences, seen.Constraints = audience, nil, t.ConstraintsFor(audience)
+	return seen.without(t.Audiences[place].Hidden), true
+}
+
+// Shown is the table's policy as its readers see it: without the columns that are hidden from them, and
+// without the constraints on these, which hold as well.
+func (t TablePolicy) Shown() TablePolicy {
+	if len(t.Hidden) == 0 {
+		return t
+	}
+	return t.without(t.Hidden)
+}
+
+// without leaves out columns, and what is said of them.
+func (t TablePolicy) without(hidden []string) TablePolicy {
+	seen := t
+	seen.Hidden, seen.Columns, seen.Constraints = nil, nil, nil
 	for _, c := range t.Columns {
 		if !slices.Contains(hidden, c.Name) {
 			seen.Columns = append(seen.Columns, c)
 		}
 	}
-	for _, spec := range t.ConstraintsFor(audience) {
+	for _, spec := range t.Constraints {
 		if !slices.Contains(hidden, spec.Of) {
 			seen.Constraints = append(seen.Constraints, spec)
 		}
 	}
 	seen.Joinable = slices.DeleteFunc(slices.Clone(t.Joinable), func(column string) bool { return slices.Contains(hidden, column) })
-	return seen, true
+	return seen
+}
+
+// shown is the policy with each table as its readers see it.
+func (p Policy) shown() Policy {
+	if !slices.ContainsFunc(p.Tables, func(t TablePolicy) bool { return len(t.Hidden) > 0 }) {
+		return p
+	}
+	tables := make([]TablePolicy, len(p.Tables))
+	for i, t := range p.Tables {
+		tables[i] = t.Shown()
+	}
+	p.Tables = tables
+	return p
+}
+
+// HiddenFrom are the columns that an audience does not see, or the table's own readers, of whom the
+// audience is empty. Where the audience does not see the table at all, there are none.
+func (t TablePolicy) HiddenFrom(audience string) []string {
+	if audience == "" {
+		return t.Hidden
+	}
+	for _, a := range t.Audiences {
+		if a.Audience == audience {
+			return a.Hidden
+		}
+	}
+	return nil
 }
 
 // ConstraintsFor are all constraints that hold for what an audience sees of the table, those on columns
@@ -122,13 +165,34 @@ func (p Publication) For(audience string) (Publication, bool) {
 		return Publication{}, false
 	}
 	seen := p
-	seen.Policy, seen.Columns = policy, nil
-	for _, c := range p.Columns {
+	seen.Policy, seen.Columns, seen.Reserved = policy, nil, nil
+	for _, c := range p.inOrder() {
 		if _, named := policy.Column(c.Source); named {
 			seen.Columns = append(seen.Columns, c)
 		}
 	}
 	return seen, true
+}
+
+// inOrder are all columns that anybody sees, in the source table's order.
+func (p Publication) inOrder() []PublishedColumn {
+	if len(p.Reserved) == 0 {
+		return p.Columns
+	}
+	all := slices.Concat(p.Columns, p.Reserved)
+	place := func(c PublishedColumn) int {
+		if i := slices.IndexFunc(p.Relation.Columns, func(of Column) bool { return of.Name == c.Source }); i >= 0 {
+			return i
+		}
+		return len(p.Relation.Columns)
+	}
+	slices.SortStableFunc(all, func(a, b PublishedColumn) int { return place(a) - place(b) })
+	return all
+}
+
+// Copied are the columns that rows show to anybody as they are.
+func (p Publication) Copied() []PublishedColumn {
+	return slices.DeleteFunc(slices.Clone(p.inOrder()), func(c PublishedColumn) bool { return c.Part != Copy })
 }
 
 // allConstraints are those of the table and of all audiences.

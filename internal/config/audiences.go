@@ -22,10 +22,11 @@ type audienceTable struct {
 	Table       catalog.Name `yaml:",name" what:"a table's name" as:"table"`
 	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}, {l: 3, of: diagnosis}]" empty:"the audience sees the same classes as the one before" doc:"What every class satisfies that the audience sees, besides the constraints of the table and of the audiences before."`
 	Hide        []string     `yaml:"hide" as:"column" each:"column" fix:"a list: [ward]" doc:"Columns of the table that the audience does not see."`
+	Show        []string     `yaml:"show" as:"column" each:"column" fix:"a list: [salary]" doc:"Columns that the table hides from its own readers and the audience sees."`
 }
 
 func (t *audienceTable) check(d *decoder, n *yaml.Node, what string) {
-	if n.Kind == yaml.MappingNode && d.at(&t.Constraints) == nil && d.at(&t.Hide) == nil {
+	if n.Kind == yaml.MappingNode && d.at(&t.Constraints) == nil && d.at(&t.Hide) == nil && d.at(&t.Show) == nil {
 		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with what is stricter, as in [{k: 25}], or hide: with columns")
 	}
 }
@@ -63,6 +64,9 @@ func (d *decoder) checkAudiences(tables []table, written []audience) (all []cata
 			}
 		}
 	}
+	for i := range tables {
+		tables[i].checkReserved(d)
+	}
 	return all
 }
 
@@ -79,7 +83,7 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 	if t.policy.Updates.Mode == catalog.Guarded {
 		d.wrong(key, fmt.Sprintf("table %s has guarded updates, and audiences are for tables with immediate ones", t.Table), "remove the table here, or write updates: immediate for it")
 	}
-	policy := catalog.AudiencePolicy{Audience: name, Hidden: seen.Hide}
+	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen)}
 	var stated []*constraint
 	for i := range seen.Constraints {
 		c := &seen.Constraints[i]
@@ -94,8 +98,49 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 	}
 	t.checkNamed(d, stated)
 	t.checkStricter(d, before, stated)
-	t.checkHidden(d, seen)
+	t.checkHidden(d, seen, policy.Hidden)
+	t.checkShown(d, seen)
 	t.policy.Audiences = append(t.policy.Audiences, policy)
+	t.checkCoalitions(d, seen)
+}
+
+// hiddenFrom are the columns that an audience does not see: what it hides, and what the table does and is
+// not shown here.
+func (t *table) hiddenFrom(seen *audienceTable) []string {
+	hidden := slices.Clone(seen.Hide)
+	for _, name := range t.policy.Hidden {
+		if !slices.Contains(seen.Show, name) && !slices.Contains(hidden, name) {
+			hidden = append(hidden, name)
+		}
+	}
+	return hidden
+}
+
+// checkShown refuses to show what is not hidden.
+func (t *table) checkShown(d *decoder, seen *audienceTable) {
+	for i, name := range seen.Show {
+		switch at := d.at(&seen.Show[i]); {
+		case slices.Contains(seen.Hide, name):
+			d.wrong(at, fmt.Sprintf("the audience both hides and shows column %s", quote(name)), "remove one of them")
+		case !slices.Contains(t.policy.Hidden, name):
+			d.wrong(at, fmt.Sprintf("column %s is shown, but table %s does not hide it", quote(name), t.Table), suggestion(name, t.policy.Hidden, "remove it from show; the table hides"))
+		}
+	}
+}
+
+// checkCoalitions refuses an audience that sees a column under constraints that the classes of finer readers,
+// who do not see it, need not satisfy: they would hold for neither when the two pool what they have.
+func (t *table) checkCoalitions(d *decoder, seen *audienceTable) {
+	for _, coalition := range t.policy.Coalitions() {
+		for _, column := range coalition.Joined {
+			what, fix := coalition.Breach(column)
+			if what == "" || slices.Contains(t.breached, column.Name) {
+				continue
+			}
+			t.breached = append(t.breached, column.Name)
+			d.wrong(d.keys[seen], fmt.Sprintf("column %s: %s", quote(column.Name), what), fix)
+		}
+	}
 }
 
 // checkStricter refuses constraints of an audience that those of the one before imply: an operator who
@@ -115,26 +160,50 @@ func (t *table) checkStricter(d *decoder, before string, stated []*constraint) {
 }
 
 // checkHidden sees to it that an audience hides what is published and what its constraints do not
-// speak of.
-func (t *table) checkHidden(d *decoder, seen *audienceTable) {
-	left := len(t.policy.ByRole(catalog.QuasiIdentifying))
+// speak of. Hidden is what it does not see altogether.
+func (t *table) checkHidden(d *decoder, seen *audienceTable, hidden []string) {
 	for i, name := range seen.Hide {
 		at := d.at(&seen.Hide[i])
-		column, named := t.policy.Column(name)
-		if !named || column.Role == catalog.Identifying {
-			d.wrong(at, fmt.Sprintf("column %s is hidden, but table %s does not publish it", quote(name), t.Table), "remove it from hide")
-			continue
-		}
-		if column.Role == catalog.QuasiIdentifying {
-			left--
-		}
+		t.checkPublished(d, at, name)
 		speaks := func(c constraint) bool { return c.Of == name || slices.Contains(c.Over, name) }
 		if slices.ContainsFunc(seen.Constraints, speaks) {
 			d.wrong(at, fmt.Sprintf("column %s is hidden from the audience, whose constraints speak of it", quote(name)), "remove it from hide, or the constraint: what holds for the audiences before holds in any case")
 		}
 	}
-	if at := d.at(&seen.Hide); at != nil && left == 0 && len(t.policy.ByRole(catalog.QuasiIdentifying)) > 0 {
+	if at := d.at(&seen.Hide); at != nil && t.hidesAll(hidden) {
 		d.wrong(at, fmt.Sprintf("the audience sees no quasi-identifying column of table %s", t.Table), "leave one of them out of hide")
+	}
+}
+
+// checkPublished refuses to hide what nobody sees.
+func (t *table) checkPublished(d *decoder, at *yaml.Node, name string) bool {
+	column, named := t.policy.Column(name)
+	if !named || column.Role == catalog.Identifying {
+		d.wrong(at, fmt.Sprintf("column %s is hidden, but table %s does not publish it", quote(name), t.Table), "remove it from hide")
+		return false
+	}
+	return true
+}
+
+// hidesAll reports whether no quasi-identifying column is left without the hidden ones.
+func (t *table) hidesAll(hidden []string) bool {
+	quasi := t.policy.ByRole(catalog.QuasiIdentifying)
+	return len(quasi) > 0 && !slices.ContainsFunc(quasi, func(c catalog.ColumnPolicy) bool { return !slices.Contains(hidden, c.Name) })
+}
+
+// checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
+func (t *table) checkReserved(d *decoder) {
+	for i, name := range t.Hide {
+		at := d.at(&t.Hide[i])
+		if !t.checkPublished(d, at, name) {
+			continue
+		}
+		if !slices.ContainsFunc(t.policy.Audiences, func(a catalog.AudiencePolicy) bool { return !slices.Contains(a.Hidden, name) }) {
+			d.wrong(at, fmt.Sprintf("column %s is hidden, and no audience shows it", quote(name)), "remove it from hide and leave it out of columns, or write show: ["+name+"] for an audience")
+		}
+	}
+	if at := d.at(&t.Hide); at != nil && t.hidesAll(t.policy.Hidden) {
+		d.wrong(at, fmt.Sprintf("the table's own readers see no quasi-identifying column of table %s", t.Table), "leave one of them out of hide")
 	}
 }
 
