@@ -27,6 +27,9 @@ type AudiencePolicy struct {
 	Constraints []privacy.Spec
 	// Hidden are columns that the table publishes and the audience does not see.
 	Hidden []string `json:",omitempty"`
+	// Columns are quasi-identifying columns that the audience sees coarser than the one before, or in
+	// another form.
+	Columns []AudienceColumn `json:",omitempty"`
 	// Role is granted what is published: the first of the audience's. What is published does not depend
 	// on it.
 	Role string `json:"-"`
@@ -73,13 +76,34 @@ func (p Policy) AudienceOf(role string) string {
 // For is the table's policy as an audience sees it; false where it does not see the table.
 // Constraints on columns that it does not see hold as well and are left out.
 func (t TablePolicy) For(audience string) (TablePolicy, bool) {
-	place := slices.IndexFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience })
+	place := t.place(audience)
+	if place < 0 {
+		return TablePolicy{}, false
+	}
+	seen, _ := t.ForAll(audience)
+	return seen.without(t.Audiences[place].Hidden), true
+}
+
+// ForAll is For with the columns that the audience does not see, as it would see them.
+func (t TablePolicy) ForAll(audience string) (TablePolicy, bool) {
+	place := t.place(audience)
 	if place < 0 {
 		return TablePolicy{}, false
 	}
 	seen := t
 	seen.Audience, seen.Audiences, seen.Constraints = audience, nil, t.ConstraintsFor(audience)
-	return seen.without(t.Audiences[place].Hidden), true
+	seen.Columns = slices.Clone(t.Columns)
+	for i := range seen.Columns {
+		for _, a := range t.Audiences[:place+1] {
+			seen.Columns[i] = a.seen(seen.Columns[i])
+		}
+	}
+	return seen, true
+}
+
+// place is that of an audience among those that see the table; -1 for another.
+func (t TablePolicy) place(audience string) int {
+	return slices.IndexFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience })
 }
 
 // Shown is the table's policy as its readers see it: without the columns that are hidden from them, and
@@ -166,9 +190,23 @@ func (p Publication) For(audience string) (Publication, bool) {
 	}
 	seen := p
 	seen.Policy, seen.Columns, seen.Reserved = policy, nil, nil
+	seen.Attributes = slices.Clone(p.Attributes)
+	done := ""
 	for _, c := range p.inOrder() {
-		if _, named := policy.Column(c.Source); named {
+		of, named := policy.Column(c.Source)
+		own, _ := p.Policy.Column(c.Source)
+		switch {
+		case !named || done == c.Source:
+		case c.Generalized() && of.Publish != own.Publish:
+			column, _ := p.Relation.Column(c.Source)
+			seen.Columns, done = append(seen.Columns, shownColumns(column, of, c.Attribute)...), c.Source
+		default:
 			seen.Columns = append(seen.Columns, c)
+		}
+	}
+	for i := range seen.Attributes {
+		for _, a := range p.Policy.Audiences[:p.Policy.place(audience)+1] {
+			seen.Attributes[i] = a.limit(seen.Attributes[i])
 		}
 	}
 	return seen, true
@@ -220,6 +258,7 @@ func (b *builder) checkAudiences() {
 		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
 			"take it out of the audiences, or state a constraint over all columns")
 	}
+	b.checkLimits()
 	for _, a := range t.Audiences {
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
 			b.problem("", fmt.Sprintf("the name of the schema of its release for %s, %s, would be longer than %d bytes", a.Audience, release, maxNameBytes), "give the audience a shorter name")

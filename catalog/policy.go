@@ -105,6 +105,8 @@ type ColumnPolicy struct {
 	// which takes it from the column's type.
 	Hierarchy *hierarchy.Spec
 	Publish   Form // numeric and date quasi-identifiers only
+	// Depth is that of hierarchy.Coarseness, for an audience.
+	Depth int `json:",omitempty"`
 }
 
 // Form is how a generalized number or date is published.

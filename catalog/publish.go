@@ -46,6 +46,8 @@ type Publication struct {
 type Attribute struct {
 	Column string
 	Spec   hierarchy.Spec
+	// Depth is that of hierarchy.Coarseness, for an audience.
+	Depth int `json:",omitempty"`
 }
 
 // SensitiveColumn is a sensitive column of which a constraint speaks.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
@@ -127,5 +128,116 @@ func TestReservedColumns(t *testing.T) {
 	}
 	if got := strings.Join(failed, "; "); got != "distinct 2-diversity of illness, with hidden columns; (0.8,k)-anonymity of illness, with hidden columns" {
 		t.Errorf("of hidden columns it says %q", got)
+	}
+}
+
+// coarserPolicy has the audiences see columns coarser, in each kind of hierarchy that has limits, and in other forms.
+func coarserPolicy(people *catalog.TablePolicy) {
+	value, ranged := catalog.FormValue, catalog.FormRange
+	for i, c := range people.Columns {
+		if c.Name == "job" {
+			people.Columns[i].Hierarchy = &hierarchy.Spec{Kind: hierarchy.Categorical, Taxonomy: []hierarchy.Node{
+				{Label: "work", Children: []hierarchy.Node{{Label: "easy", Children: []hierarchy.Node{{Label: "job0"}, {Label: "job1"}}}, {Label: "job2"}}}, {Label: "job3"},
+			}}
+		}
+	}
+	people.Audiences[0].Columns = []catalog.AudienceColumn{
+		{Name: "age", Limits: hierarchy.Coarseness{Steps: []float64{10, 50, 100}}, Publish: &ranged},
+		{Name: "weight", Publish: &value},
+		{Name: "born", Limits: hierarchy.Coarseness{Units: []hierarchy.Unit{hierarchy.Year, hierarchy.Century}}},
+		{Name: "zip", Limits: hierarchy.Coarseness{Keep: []int{3, 1}}},
+		{Name: "job", Limits: hierarchy.Coarseness{Depth: 2}},
+	}
+	people.Audiences[1].Hidden = []string{"illness"}
+	people.Audiences[1].Columns = []catalog.AudienceColumn{
+		{Name: "age", Limits: hierarchy.Coarseness{Steps: []float64{50, 100}}},
+		{Name: "zip", Limits: hierarchy.Coarseness{Keep: []int{1}}},
+		{Name: "job", Limits: hierarchy.Coarseness{Depth: 1}},
+	}
+}
+
+// coarseLabels says, of columns that audiences see coarser, what no label may be.
+var coarseLabels = map[string][]string{
+	partnersSchema: {
+		"upper(age) - lower(age) NOT IN (10, 50, 100) OR lower(age)::int % 10 <> 0", "born_range <> daterange(date_trunc('year', lower(born_range))::date, upper(born_range)) AND born_range IS NOT NULL",
+		"rtrim(zip, '*') ~ '^(..|....+)$'", "job NOT IN ('work', 'easy', 'job2', 'job3', '*')",
+	},
+	publicSchema: {"upper(age) - lower(age) NOT IN (50, 100) OR lower(age)::int % 50 <> 0", "length(rtrim(zip, '*')) > 1", "job NOT IN ('work', 'job3', '*')"},
+}
+
+// checkCoarser holds what audiences see against their limits, and against what finer readers see: each label covers
+// the labels of all classes that are united.
+func (b *bench) checkCoarser() {
+	b.t.Helper()
+	for schema, forbidden := range coarseLabels {
+		for _, condition := range forbidden {
+			if n := scanned[int](b, "SELECT count(*) FROM "+schema+".people WHERE "+condition); n > 0 {
+				b.t.Errorf("%d rows of %s are such that %s", n, schema, condition)
+			}
+		}
+	}
+	generation := int64(b.generationOf("people"))
+	packed := func(name string) string {
+		return "(SELECT p.*, m.kproxy_record FROM " + storeTable(name, generation).SQL() + " p, unnest(p.kproxy_members) m)"
+	}
+	for _, pair := range [][3]string{
+		{"packed_partners", "packed", "c.age @> f.age_range AND c.born_range @> f.born_range AND starts_with(f.zip, rtrim(c.zip, '*'))"},
+		{"packed_public", "packed_partners", "c.age @> f.age AND starts_with(f.zip, rtrim(c.zip, '*')) AND (c.job = f.job OR c.job = '*' OR c.job = 'work' AND f.job IN ('easy', 'job2'))"},
+	} {
+		if n := scanned[int](b, fmt.Sprintf("SELECT count(*) FROM %s c JOIN %s f USING (kproxy_record) WHERE NOT (%s)", packed(pair[0]), packed(pair[1]), pair[2])); n > 0 {
+			b.t.Errorf("%d records of %s have labels that do not cover those of %s", n, pair[0], pair[1])
+		}
+	}
+}
+
+// TestCoarserAudiences: what audiences see is as coarse as the policy says and covers what finer readers see, after
+// every kind of change and a restart.
+func TestCoarserAudiences(t *testing.T) {
+	t.Parallel()
+	b := newPolicyBench(t, coarserPolicy)
+	b.insertPeople(rand.New(rand.NewPCG(9, 8)), 1, 400)
+	b.exec("UPDATE people SET born = '1950-01-01'::date + id::int % 3 * 370")
+	s, stop := b.run()
+	check := func() {
+		b.t.Helper()
+		b.caughtUp(s)
+		b.checkStore(s)
+		b.checkAudiences()
+		b.checkCoarser()
+	}
+	check()
+	for schema, want := range map[string]string{ownSchema: "integer int4range", partnersSchema: "int4range", publicSchema: "int4range"} {
+		got := scanned[string](b, "SELECT string_agg(format_type(atttypid, atttypmod), ' ' ORDER BY attnum) FROM pg_attribute WHERE attname ~ '^age' AND attrelid = '"+schema+".people'::regclass")
+		if got != want {
+			t.Errorf("%s shows ages as %s, not %s", schema, got, want)
+		}
+	}
+	if n := scanned[int](b, "SELECT count(DISTINCT (age, zip, job, born)) FROM "+partnersSchema+".people WHERE age IS NOT NULL"); n < 5 {
+		t.Errorf("partners see %d different labels, which tests little", n)
+	}
+	for _, sql := range []string{
+		"UPDATE people SET age = age + 7, zip = '2' || zip WHERE id % 17 = 3",
+		"UPDATE people SET born = '1990-02-03', job = 'job' || id % 5 WHERE id % 5 = 3",
+		"DELETE FROM people WHERE id % 13 = 5",
+		"INSERT INTO people (id, age, weight, zip, job, illness, born) SELECT i, i % 80, 60 + i % 40, '2' || i % 900, 'job' || i % 4, 'illness' || i % 4, '1970-01-01'::date + i FROM generate_series(1000, 1150) i",
+		"UPDATE people SET age = NULL WHERE id % 100 = 7",
+	} {
+		b.exec(sql)
+		check()
+	}
+	releases := fmt.Sprint(b.releases())
+	_, partners := b.seen(partnersSchema)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s, stop = b.run()
+	check()
+	if _, after := b.seen(partnersSchema); fmt.Sprint(b.releases()) != releases || after != partners {
+		t.Error("a restart changes releases")
+	}
+	b.exec("DELETE FROM people WHERE age > 60")
+	check()
+	if err := stop(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -162,6 +162,9 @@ func describe(t *testing.T, c *Config) string {
 					if column.Role == catalog.QuasiIdentifying {
 						fmt.Fprintf(&b, " %s %s", column.Publish, levels(*column.Hierarchy))
 					}
+					if column.Depth > 0 {
+						fmt.Fprintf(&b, " to depth %d", column.Depth)
+					}
 					b.WriteString("\n")
 				}
 			}
