@@ -287,6 +287,52 @@ func checkPooled(m *model, readers []*coarseReader) error {
 	return nil
 }
 
+// tide has all who are in one group change in the same way, class by class, or leave; some of them do not. Others come.
+func (o *coarseReader) tide() {
+	m := o.m
+	for range m.random.IntN(12) {
+		m.next++
+		m.insert(m.next, m.source.Row())
+	}
+	id, exists := m.roster.Any(m.random)
+	if !exists || len(o.of[m.members[id]]) == 0 {
+		m.publish()
+		return
+	}
+	rows := o.of[m.members[id]]
+	what, code, few := m.random.IntN(6), uint32(m.random.IntN(2)), m.random.IntN(3)
+	for i, r := range o.ever[rows[len(rows)-1].group] {
+		b := r.shows.member
+		if r.until != 0 || b.deleted || few == 0 && m.random.IntN(3) == 0 {
+			continue
+		}
+		values := b.values
+		values.Sensitive, values.Copied = slices.Clone(values.Sensitive), slices.Clone(values.Copied)
+		switch fresh := m.source.Row(); what {
+		case 0:
+			m.leave(b.id)
+			continue
+		case 1:
+			values.Raw = fresh.Raw
+		case 2:
+			values.Copied[0]++
+		case 3: // to few values
+			values.Sensitive[0] = (values.Sensitive[0] + 1 + code*uint32(i%2)) % 2
+		default:
+			values.Sensitive[0] = (values.Sensitive[0] + 1 + fresh.Sensitive[0]) % uint32(m.source.Shape.Sensitive)
+		}
+		m.modify(b.id, values)
+		if i%7 == 6 && m.random.IntN(4) == 0 {
+			m.publish()
+		}
+	}
+	m.publish()
+	if m.random.IntN(4) == 0 {
+		m.restart()
+		m.publish()
+	}
+}
+
 // coarsened is a model with two coarser releases.
 func coarsened(t *testing.T, random *rand.Rand, s setting, sets [2]privacy.ConstraintSet) (*model, []*coarseReader) {
 	m := newModel(t, random, s)
@@ -321,9 +367,9 @@ func checkReaders(m *model, readers []*coarseReader) error {
 // are held to its constraints, and those who pool all to what the lineage tells alone.
 func TestCoarserGuarantee(t *testing.T) {
 	t.Parallel()
-	rounds := 80
+	rounds, tides := 30, 36
 	if testing.Short() {
-		rounds = 30
+		rounds, tides = 20, 12
 	}
 	for seed := range seeds() {
 		for what, audiences := range stricter {
@@ -341,6 +387,9 @@ func TestCoarserGuarantee(t *testing.T) {
 						}
 						m, readers := coarsened(t, random, s, audiences)
 						m.operate(rounds)
+						for i := range tides {
+							readers[i%2].tide()
+						}
 						m.must(checkReaders(m, readers))
 						for _, o := range readers {
 							groups, renewed, cut = groups+len(o.ever), renewed+o.renewed, cut+o.cut
