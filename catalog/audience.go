@@ -124,7 +124,7 @@ func (p Publication) For(audience string) (Publication, bool) {
 	seen := p
 	seen.Policy, seen.Columns = policy, nil
 	for _, c := range p.Columns {
-		if _, named := policy.Column(c.Source); named {
+		if _, named := policy.Column(c.Source); named || c.Part == ClassNumber || c.Part == Weight {
 			seen.Columns = append(seen.Columns, c)
 		}
 	}
@@ -148,9 +148,6 @@ func (b *builder) checkAudiences() {
 	}
 	if b.member {
 		b.problem("", "is released together with others, and audiences are for tables that stand alone", "take it out of the audiences")
-	}
-	if t.Updates.Mode == Guarded {
-		b.problem("", "has guarded updates, and audiences are for tables with immediate ones", "take it out of the audiences, or write updates: immediate")
 	}
 	if len(b.publication.Components()) > 1 {
 		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
