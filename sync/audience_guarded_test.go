@@ -171,6 +171,9 @@ func TestGuardedAudiences(t *testing.T) {
 		if round == 9 {
 			b.exec("UPDATE people SET note = 'all', zip = '77' || zip")
 		}
+		if round == 11 { // whole groups
+			b.exec("DELETE FROM people WHERE age > 25")
+		}
 		look()
 		if round%4 == 2 {
 			before := readers.versions
