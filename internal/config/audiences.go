@@ -121,9 +121,6 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 			return
 		}
 	}
-	if t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(key, fmt.Sprintf("table %s has guarded updates, and audiences are for tables with immediate ones", t.Table), "remove the table here, or write updates: immediate for it")
-	}
 	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen)}
 	var stated []*constraint
 	for i := range seen.Constraints {
