@@ -21,6 +21,8 @@ type CheckInput struct {
 	Readers     []string
 	Publication string
 	Slot        string
+	// Place and Fingerprint are where the configuration was read from and that of its policy.
+	Place, Fingerprint string
 	// TemporaryTables says that sessions may make temporary tables: they are not
 	// read-only then.
 	TemporaryTables bool

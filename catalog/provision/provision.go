@@ -65,6 +65,12 @@ type Input struct {
 	Publication string
 	// Slot is the replication slot, which the script only speaks of.
 	Slot string
+	// Place is the machine and the file that the configuration was read from, and Fingerprint that of its
+	// policy: by them the store and the publication know whether they are this configuration's.
+	Place, Fingerprint string
+	// Besides are the other databases of the configuration, which share its roles: that of the other side,
+	// the first one, where Side is one of two.
+	Besides []string
 	// Database is the name by which clients know the database; empty if it is the
 	// server's own.
 	Database string

@@ -19,10 +19,11 @@ var sqlFiles embed.FS
 // release or the source alone.
 var (
 	parts = []string{
-		"header.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
+		"header.sql", "claim.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "installation.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
 		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 	}
-	ofSource = []string{"header.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
+	ofSource = []string{"header.sql", "claim.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
+	ofBoth   = []string{"header.sql", "claim.sql", "owner.sql"}
 )
 
 // partsOf are the parts of one side's script.
@@ -32,7 +33,7 @@ func partsOf(side Side) []string {
 		case SourceSide:
 			return !slices.Contains(ofSource, part)
 		case ReleaseSide:
-			return part != "header.sql" && part != "owner.sql" && slices.Contains(ofSource, part)
+			return !slices.Contains(ofBoth, part) && slices.Contains(ofSource, part)
 		default:
 			return part == "mirrored.sql"
 		}
@@ -70,6 +71,7 @@ type scriptData struct {
 	WeightColumn        string
 	Protected, Readable []catalog.Name
 	Functions           []catalog.Name
+	claims
 	// Sent are the protected tables with the columns that the policy needs of each.
 	Sent             []sentTable
 	ProtectedSchemas []string
@@ -143,6 +145,10 @@ func newScriptData(in Input) (scriptData, error) {
 		data.Sent = append(data.Sent, sentTable{t.Table, in.Policy.NeededColumns(t)})
 	}
 	data.Source, data.Release = in.Side != ReleaseSide, in.Side != SourceSide
+	var err error
+	if data.claims, err = claimsOf(in); err != nil {
+		return scriptData{}, err
+	}
 	if !data.Source {
 		data.Protected = nil // they are somewhere else
 	}

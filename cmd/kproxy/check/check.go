@@ -115,6 +115,11 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 // judge is run with the connections of both databases.
 func judge(ctx context.Context, on upstream.Databases, c *config.Config, all bool) (Result, error) {
 	conn := on.Owner
+	if all {
+		if other, err := inspect.Installation(ctx, conn, checkInput(c)); err != nil || len(other) > 0 {
+			return Result{Report: other}, err
+		}
+	}
 	report, err := findings(ctx, on, c)
 	if err != nil {
 		return Result{}, err
@@ -272,8 +277,24 @@ func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Repo
 	return slices.Concat(report, narrowing, advice, coarse), err
 }
 
+// Own returns an *Error where the private store is another configuration's.
+func Own(ctx context.Context, c *config.Config) error {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	other, err := inspect.Installation(ctx, conn, checkInput(c))
+	if err == nil && len(other) > 0 {
+		err = &Error{Config: c, Report: other}
+	}
+	return err
+}
+
 func checkInput(c *config.Config) inspect.CheckInput {
+	whole, _ := ksync.NewPolicy(c.Policy, upstream.Place(c.LocateSetting("").File)) // policies can be written
 	return inspect.CheckInput{
+		Place: whole.Place, Fingerprint: whole.Fingerprint,
 		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c),
 		Publication: c.Publication, Slot: c.Slot,
 		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
