@@ -61,7 +61,10 @@ type Input struct {
 	// its rights and none of their own. Those of an audience of the policy are members of its
 	// first role in place of Reader, and that one has rights of its own, to what the audience
 	// sees. What an earlier set-up made and is no more among them loses what it had and its login.
-	Readers     []Login
+	Readers []Login
+	// Finest are those of Readers that are in no audience and are meant to read what tables says. One
+	// that was in an audience before, and is not among them, is refused.
+	Finest      []string
 	Publication string
 	// Slot is the replication slot, which the script only speaks of.
 	Slot string

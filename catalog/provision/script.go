@@ -52,6 +52,10 @@ type scriptData struct {
 	Source, Release bool
 	// Further are the other reader roles, and Readers all of them.
 	Further, Readers []string
+	// Undecided are the readers in no audience that are not meant to read what tables says, as far as
+	// they were in an audience before; Undecidedly is what to do about them.
+	Undecided   []string
+	Undecidedly string
 	// Heads are the roles that get what readers get, as a list of identifiers: Reader, and the
 	// first of each audience. HeadNames are their names, and Members are all others of Readers.
 	Heads                      string
@@ -65,8 +69,10 @@ type scriptData struct {
 	HelperRanges               []helperRange
 	Comparisons                []comparison
 	// ReleasePrefix begins the names of Reader's release schemas, ReleasePattern those of all.
-	ReleasePrefix       string
-	ReleasePattern      string
+	ReleasePrefix  string
+	ReleasePattern string
+	// AudienceFormat makes of an audience's name how its schemas' names begin.
+	AudienceFormat      string
 	ClassesPrefix       string
 	WeightColumn        string
 	Protected, Readable []catalog.Name
@@ -181,6 +187,7 @@ func newScriptData(in Input) (scriptData, error) {
 // addReaders divides the reader roles by audiences.
 func (data *scriptData) addReaders(in Input) {
 	data.HeadNames = []string{in.Reader.Name}
+	data.Undecidedly, data.AudienceFormat = catalog.Undecided, catalog.ReleaseSchemaFor("%s", "")
 	for _, a := range in.Policy.Audiences {
 		if len(a.Roles) == 0 {
 			continue // nobody belongs to it so far
@@ -194,6 +201,9 @@ func (data *scriptData) addReaders(in Input) {
 	}
 	for _, reader := range in.Readers {
 		data.Further = append(data.Further, reader.Name)
+		if in.Policy.AudienceOf(reader.Name) == "" && !slices.Contains(in.Finest, reader.Name) {
+			data.Undecided = append(data.Undecided, reader.Name)
+		}
 		if slices.Contains(data.HeadNames, reader.Name) {
 			continue
 		}

@@ -167,6 +167,7 @@ func provisioned(cfg *config.Config, file string, side provision.Side) (provisio
 		Owner:       login(owner),
 		Reader:      login(cfg.Upstream.Reader),
 		Readers:     furtherLogins(cfg.Upstream.Readers),
+		Finest:      cfg.Finest(),
 		Publication: cfg.Publication,
 		Slot:        cfg.Slot,
 		Database:    cfg.Database,

@@ -39,6 +39,16 @@ const ReadsTables Reads = "tables"
 
 func (r *Reader) check(d *decoder, n *yaml.Node, what string) { r.Connection.check(d, n, what) }
 
+// Finest are the roles of the readers that are meant to read the finest release.
+func (c *Config) Finest() (roles []string) {
+	for _, r := range c.Upstream.Readers {
+		if r.Reads == ReadsTables {
+			roles = append(roles, r.Connection.User)
+		}
+	}
+	return roles
+}
+
 // Prefer chooses among several servers.
 type Prefer string
 

@@ -175,5 +175,7 @@ INSERT INTO {{.StoreSchema}}.installation (place, slot, publication, tables, rea
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.reader (name text PRIMARY KEY);
 -- Whether it is the first one of an audience, which has rights of its own.
 ALTER TABLE {{.StoreSchema}}.reader ADD COLUMN IF NOT EXISTS is_first boolean NOT NULL DEFAULT false;
+-- The audience that it belongs to; empty where it reads what tables says.
+ALTER TABLE {{.StoreSchema}}.reader ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
 
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA {{.StoreSchema}} FROM PUBLIC, {{.Heads}};

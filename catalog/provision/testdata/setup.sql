@@ -71,7 +71,7 @@ BEGIN
     WHERE n.nspname = 'kproxy_store' AND r.rolname <> 'kproxy_owner';
   IF FOUND THEN
     RAISE EXCEPTION 'database % has the store of another configuration, whose owner is role %', pg_catalog.current_database(), pg_catalog.quote_ident(taken.owner)
-      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, in docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.';
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.';
   END IF;
 
   -- A slot of another database, or of something else.
@@ -219,7 +219,7 @@ BEGIN
   RESET ROLE;
   IF lacking IS NOT NULL THEN
     RAISE EXCEPTION 'database % has the store of another configuration, which was set up from %: this one, from %, does without its %', pg_catalog.current_database(), kept.place, '', lacking
-      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, in docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.' || ' If this is the same configuration, without these: run ''kproxy reload'' or ''kproxy accept'' first, which put it in force.';
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.' || ' If this is the same configuration, without these: run ''kproxy reload'' or ''kproxy accept'' first, which put it in force.';
   END IF;
 END
 $kproxy$;
@@ -593,6 +593,8 @@ INSERT INTO kproxy_store.installation (place, slot, publication, tables, readers
 CREATE TABLE IF NOT EXISTS kproxy_store.reader (name text PRIMARY KEY);
 -- Whether it is the first one of an audience, which has rights of its own.
 ALTER TABLE kproxy_store.reader ADD COLUMN IF NOT EXISTS is_first boolean NOT NULL DEFAULT false;
+-- The audience that it belongs to; empty where it reads what tables says.
+ALTER TABLE kproxy_store.reader ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
 
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
 
@@ -2571,12 +2573,24 @@ DECLARE
   found record;
 BEGIN
   SET ROLE "kproxy_owner";
+
+  -- Who was of an audience does not come to the finest release because the audience is gone.
+  SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.name) || coalesce(' of audience ' || nullif(r.audience, ''), ''), ', ' ORDER BY r.name) AS roles INTO found
+    FROM kproxy_store.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY[]::text[]);
+  IF found.roles IS NOT NULL THEN
+    RAISE EXCEPTION 'reader roles that belonged to an audience are in none now, and would read the finest release: %', found.roles
+      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'name the reader in an audience; or take it out of upstream.readers, and give its users another one; or write reads: tables under it if its users are meant to read the finest release';
+  END IF;
   SELECT pg_catalog.array_agg(r.name) INTO known FROM kproxy_store.reader r WHERE r.name NOT IN ('kproxy_owner', 'kproxy_reader');
   SELECT pg_catalog.array_agg(r.name) INTO former_firsts FROM kproxy_store.reader r
     WHERE r.is_first AND r.name <> ALL (firsts || ARRAY['kproxy_owner']);
   DELETE FROM kproxy_store.reader r WHERE r.name <> ALL (configured);
-  INSERT INTO kproxy_store.reader AS r SELECT c.name, c.name = ANY (firsts) FROM pg_catalog.unnest(configured) AS c(name)
-    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first WHERE r.is_first <> excluded.is_first;
+  INSERT INTO kproxy_store.reader AS r (name, is_first, audience)
+    SELECT c.name, c.name = ANY (firsts), coalesce(a.name, '') FROM pg_catalog.unnest(configured) AS c(name)
+    LEFT JOIN (
+      SELECT NULL AS name, NULL AS role) AS a ON a.role = c.name
+    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first, audience = excluded.audience
+    WHERE (r.is_first, r.audience) <> (excluded.is_first, excluded.audience);
 
   -- Who is the first role of an audience now reads what the one before did.
   FOR found IN
@@ -2608,6 +2622,31 @@ BEGIN
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON SCHEMA %I FROM %I', found.schema, found.role);
+  END LOOP;
+  RESET ROLE;
+
+  -- What is empty and was an audience's that neither this configuration nor the policy in force has. Views
+  -- for what is readable are made again for those that need them.
+  SET ROLE "kproxy_owner";
+  FOR found IN
+    SELECT n.oid, n.nspname AS schema FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
+    WHERE o.rolname = 'kproxy_owner' AND n.nspname::text ~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_' AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_release_')
+      AND NOT EXISTS (SELECT FROM kproxy_store.policy p CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(nullif(p.policy -> 'Audiences', 'null')) AS a(of)
+        WHERE p.number = (SELECT pg_catalog.max(l.number) FROM kproxy_store.policy l)
+          AND pg_catalog.starts_with(n.nspname::text, pg_catalog.format('kproxy_audience_%s_', a.of ->> 'Name')))
+    ORDER BY 2
+  LOOP
+    FOR name IN SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles o ON o.oid = c.relowner
+      WHERE c.relnamespace = found.oid AND c.relkind = 'v' AND o.rolname = 'kproxy_owner' ORDER BY 1 LOOP
+      BEGIN
+        EXECUTE pg_catalog.format('DROP VIEW %I.%I', found.schema, name);
+      EXCEPTION WHEN dependent_objects_still_exist THEN
+        NULL; -- somebody else has made a view of it
+      END;
+    END LOOP;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND d.refobjid = found.oid) THEN
+      EXECUTE pg_catalog.format('DROP SCHEMA %I', found.schema);
+    END IF;
   END LOOP;
   RESET ROLE;
 

@@ -82,7 +82,6 @@ GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader", "kpr
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.description FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
   END IF;
   END IF;
-  END IF;
 GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.described, kproxy_catalog.described_column, kproxy_catalog.described_key, kproxy_catalog.label TO "kproxy_reader", "kproxy_research", "kproxy_press";
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog, kproxy TO "kproxy_reader", "kproxy_research", "kproxy_press";
 GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.heartbeat TO "kproxy_reader", "kproxy_research", "kproxy_press";
@@ -92,11 +91,19 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader", "kprox
     EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO ', s.stand_in) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   configured text[] := ARRAY['kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[];
   firsts text[] := ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press']::text[];
+    FROM kproxy_store.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY['kproxy_reader_bi']::text[]);
+  END IF;
+      SELECT NULL AS name, NULL AS role
+      UNION ALL SELECT 'research', 'kproxy_research'
+      UNION ALL SELECT 'research', 'odd "name"'
+      UNION ALL SELECT 'press', 'kproxy_press') AS a ON a.role = c.name
       SELECT NULL AS role, NULL AS prefix
       UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
       UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_') AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
       UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
       UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_'
+      AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_audience_research_')
+      AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_audience_press_')
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_reader_bi')
       AND (g.rolname, m.rolname) <> ('kproxy_research', 'odd "name"')
   END LOOP;

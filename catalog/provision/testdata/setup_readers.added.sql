@@ -33,6 +33,7 @@ REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kp
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_bi', 'odd "name"');
   VALUES ('', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader', 'kproxy_bi', 'odd "name"']::text[])
   configured text[] := ARRAY['kproxy_bi', 'odd "name"']::text[];
+    FROM kproxy_store.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY['kproxy_bi', 'odd "name"']::text[]);
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_bi')
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'odd "name"')
   END LOOP;

@@ -295,7 +295,7 @@ func checkInput(c *config.Config) inspect.CheckInput {
 	whole, _ := ksync.NewPolicy(c.Policy, upstream.Place(c.LocateSetting("").File)) // policies can be written
 	return inspect.CheckInput{
 		Place: whole.Place, Fingerprint: whole.Fingerprint,
-		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c),
+		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c), Finest: c.Finest(),
 		Publication: c.Publication, Slot: c.Slot,
 		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
 	}

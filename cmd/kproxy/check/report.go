@@ -116,6 +116,7 @@ var topics = map[string]topic{
 	inspect.CodeType:               {groupOwn, "upstream.owner.database"},
 	"reader-owns":                  {groupReach, "upstream.readers"},
 	"reader-grant":                 {groupReach, "upstream.readers"},
+	inspect.CodeFormerAudience:     {groupRoles, "upstream.readers"},
 	"audience-grant":               {groupReach, "upstream.readers"},
 	"reader-writable":              {groupReach, "temporary_tables"},
 	"reader-writes":                {groupReach, "temporary_tables"},
