@@ -62,7 +62,6 @@ const (
 	codePooler       = "pooler"
 	CodeAuthQuery    = "auth-query"
 	codeListenPlain  = "listen-plain"
-	codeNoAudience   = "no-audience"
 	codeSlotPosition = "slot-position"
 	codeConnections  = "connections"
 
@@ -144,7 +143,6 @@ func judge(ctx context.Context, on upstream.Databases, c *config.Config, all boo
 		report = append(report, checkReaders(ctx, c, own)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkListen(c)...)
-		report = append(report, checkAudiences(c)...)
 		report = append(report, checkCertificates(c, time.Now())...)
 		report = append(report, checkConnections(c, server.Connections)...)
 		report = append(report, checkDescriptors(c, server.Connections)...)

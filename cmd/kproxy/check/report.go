@@ -136,7 +136,6 @@ var topics = map[string]topic{
 	codeLogin:                      {groupLogin, "upstream.reader"},
 	CodeAuthQuery:                  {groupLogin, "auth_query"},
 	codeListenPlain:                {groupLogin, "listen"},
-	codeNoAudience:                 {groupLogin, "audiences"},
 	codeConnections:                {groupServer, "limits.max_connections"},
 	codeDescriptors:                {groupServer, "limits.max_sessions"},
 	codeCertificate:                {groupLogin, "tls"},
