@@ -28,7 +28,7 @@ func (in CheckInput) noted(ctx context.Context, conn *pgx.Conn) (CheckInput, Rep
 	if err := conn.QueryRow(ctx, "SELECT to_regclass('kproxy_store.reader') IS NOT NULL AND has_schema_privilege('kproxy_store', 'USAGE')").Scan(&known); err != nil || !known {
 		return in, nil, err
 	}
-	rows, err := collect[notedRow](ctx, conn, "noted", in.Readers)
+	rows, err := collect[notedRow](ctx, conn, "noted", in.allReaders())
 	if err != nil {
 		return in, nil, err
 	}
@@ -38,7 +38,7 @@ func (in CheckInput) noted(ctx context.Context, conn *pgx.Conn) (CheckInput, Rep
 		given[i].Name = a.Name
 	}
 	var judged []string
-	for _, role := range in.Readers {
+	for _, role := range in.allReaders() {
 		now := in.Policy.AudienceOf(role)
 		was := notedRow{Name: role, Audience: now, First: in.isFirst(role)}
 		if i := slices.IndexFunc(rows, func(r notedRow) bool { return r.Name == role }); i >= 0 {
@@ -62,6 +62,19 @@ func (in CheckInput) noted(ctx context.Context, conn *pgx.Conn) (CheckInput, Rep
 	}
 	in.Policy.Audiences, in.Readers = given, judged
 	return in, report, nil
+}
+
+// allReaders are the further readers and whoever else an audience names.
+func (in CheckInput) allReaders() []string {
+	all := slices.Clone(in.Readers)
+	for _, a := range in.Policy.Audiences {
+		for _, role := range a.Roles {
+			if !slices.Contains(all, role) {
+				all = append(all, role)
+			}
+		}
+	}
+	return all
 }
 
 // isFirst reports whether a role is the first of its audience.

@@ -3,7 +3,6 @@ package check
 import (
 	"testing"
 
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
