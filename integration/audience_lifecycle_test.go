@@ -21,7 +21,7 @@ func (s *site) values(t *testing.T, user string) int {
 	return scalar[int](t, connect(t, s.of(user)), "SELECT count(DISTINCT age) FROM folk")
 }
 
-// schemasOf are those of audiences in the database.
+// audienceSchemas are those of audiences in the database.
 func (s *site) audienceSchemas(t *testing.T) string {
 	t.Helper()
 	return scalar[string](t, connect(t, s.admin), "SELECT coalesce(string_agg(nspname, ' ' ORDER BY nspname), '') FROM pg_namespace WHERE nspname ~ '^kproxy_audience_'")
@@ -52,7 +52,7 @@ func TestNobodyComesToTheFinestReleaseByItself(t *testing.T) {
 	s.replace(t, pressAudience, "")
 	refused("an audience is gone", `"press" is in no audience`, "setup", "check", "reload")
 	without, _, _ := strings.Cut(text, "audiences:\n")
-	s.write(t, "kproxy.yaml", without)
+	s.write(t, "kproxy.yaml", strings.Replace(without, s.address, freeAddress(t), 1))
 	role := s.database + "_press"
 	refused("all audiences are gone", role+" of audience press", "setup")
 	refused("all audiences are gone", "role "+role+" belonged to audience press, is in none now", "check", "reload", "serve")
