@@ -196,6 +196,8 @@ func (p Publication) For(audience string) (Publication, bool) {
 		of, named := policy.Column(c.Source)
 		own, _ := p.Policy.Column(c.Source)
 		switch {
+		case c.Part == Pseudonym, c.Part == ClassNumber, c.Part == Weight:
+			seen.Columns = append(seen.Columns, c)
 		case !named || done == c.Source:
 		case c.Generalized() && of.Publish != own.Publish:
 			column, _ := p.Relation.Column(c.Source)
@@ -208,6 +210,11 @@ func (p Publication) For(audience string) (Publication, bool) {
 		for _, a := range p.Policy.Audiences[:p.Policy.place(audience)+1] {
 			seen.Attributes[i] = a.limit(seen.Attributes[i])
 		}
+	}
+	if p.Membership != nil {
+		of := *p.Membership
+		of.People = of.People.of(p.Policy.ConstraintsFor(audience))
+		seen.Membership = &of
 	}
 	return seen, true
 }
@@ -233,6 +240,43 @@ func (p Publication) Copied() []PublishedColumn {
 	return slices.DeleteFunc(slices.Clone(p.inOrder()), func(c PublishedColumn) bool { return c.Part != Copy })
 }
 
+// of are the people with the k that constraints of one of their tables say.
+func (p People) of(held []privacy.Spec) People {
+	k := p.K()
+	for _, spec := range held {
+		k = max(k, spec.K)
+	}
+	p.Constraints = slices.Clone(p.Constraints)
+	for i := range p.Constraints {
+		if p.Constraints[i].Model == privacy.K {
+			p.Constraints[i].K = k
+		}
+	}
+	return p
+}
+
+// checkAudiences sees to it that every audience sees all tables or none, with one k.
+func (p *PeoplePublication) checkAudiences() (problems []Problem) {
+	of := func(t Publication) string {
+		text := ""
+		for _, a := range t.Policy.Audiences {
+			text += fmt.Sprint(a.Audience, a.Constraints, ";")
+		}
+		return text
+	}
+	for _, t := range append(slices.Clone(p.Tables), p.Root) {
+		if of(t) != of(p.Root) {
+			problems = append(problems, Problem{Table: t.Policy.Table, What: "is shown to other audiences than " + p.Root.Policy.Table.String() + ", or by other constraints, though both are released together", Fix: "name " + p.People.Kind + " below people of the audience"})
+		}
+		for _, spec := range t.Policy.allConstraints()[len(t.Policy.Constraints):] {
+			if spec.Model != privacy.K || len(spec.Over) > 0 {
+				problems = append(problems, Problem{Table: t.Policy.Table, What: fmt.Sprintf("is shown to an audience by %v, and unions of classes of persons are made by k alone", spec), Fix: "state k alone"})
+			}
+		}
+	}
+	return problems
+}
+
 // allConstraints are those of the table and of all audiences.
 func (t TablePolicy) allConstraints() []privacy.Spec {
 	all := slices.Clone(t.Constraints)
@@ -248,13 +292,10 @@ func (b *builder) checkAudiences() {
 	if len(t.Audiences) == 0 {
 		return
 	}
-	if b.member {
-		b.problem("", "is released together with others, and audiences are for tables that stand alone", "take it out of the audiences")
+	if b.member && t.Updates.Mode == Guarded {
+		b.problem("", "has guarded updates and is released together with others, and audiences are for such tables with immediate ones", "take it out of the audiences, or write updates: immediate")
 	}
-	if t.Updates.Mode == Guarded {
-		b.problem("", "has guarded updates, and audiences are for tables with immediate ones", "take it out of the audiences, or write updates: immediate")
-	}
-	if len(b.publication.Components()) > 1 {
+	if !b.member && len(b.publication.Components()) > 1 {
 		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
 			"take it out of the audiences, or state a constraint over all columns")
 	}

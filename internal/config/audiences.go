@@ -14,9 +14,16 @@ import (
 
 // audience is an audience as it is written.
 type audience struct {
-	Name    string          `yaml:",name" what:"an audience's name" as:"audience"`
-	Readers []string        `yaml:"readers" what:"the readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
-	Tables  []audienceTable `yaml:"tables" each:"table" need:"tables: with the protected tables that it sees" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees. It does not see others, nor views over protected tables."`
+	Name    string           `yaml:",name" what:"an audience's name" as:"audience"`
+	Readers []string         `yaml:"readers" what:"the readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
+	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees. It does not see others, nor views over protected tables."`
+	People  []audiencePeople `yaml:"people" each:"kind of person" empty:"the audience sees nothing of them" fix:"patient: {constraints: [{k: 25}]}" doc:"The kinds of persons, of people, whose tables the audience sees: all tables of a kind, which it joins as others do."`
+}
+
+func (a *audience) check(d *decoder, n *yaml.Node, what string) {
+	if n.Kind == yaml.MappingNode && d.at(&a.Tables) == nil && d.at(&a.People) == nil {
+		d.wrong(n, what+" has no tables", "write tables: with the protected tables that it sees, or people: with the kinds of persons whose tables it sees")
+	}
 }
 
 // audienceColumn is how an audience sees a column, as it is written.
@@ -72,7 +79,7 @@ func parseAudience(_ *decoder, what, text string) (value any, wrong, fix string)
 
 // checkAudiences sees to it that audiences see tables that there are, each stricter than the one
 // before, and tells the tables' policies.
-func (d *decoder) checkAudiences(tables []table, written []audience) (all []catalog.Audience) {
+func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds []personKind, written []audience) (all []catalog.Audience) {
 	for i := range written {
 		a := &written[i]
 		if slices.ContainsFunc(all, func(before catalog.Audience) bool { return before.Name == a.Name }) {
@@ -80,6 +87,7 @@ func (d *decoder) checkAudiences(tables []table, written []audience) (all []cata
 			continue
 		}
 		all = append(all, catalog.Audience{Name: a.Name})
+		d.showPeople(tables, people, kinds, a)
 		var names []string
 		for j := range tables {
 			names = append(names, tables[j].Table.String())
@@ -89,6 +97,7 @@ func (d *decoder) checkAudiences(tables []table, written []audience) (all []cata
 			place := slices.IndexFunc(tables, func(t table) bool { return t.Table == seen.Table })
 			switch {
 			case seen.Table == (catalog.Name{}): // already reported
+			case slices.ContainsFunc(people, func(kind catalog.People) bool { return slices.Contains(kind.Names(), seen.Table) }): // already reported
 			case place < 0:
 				d.wrong(d.keys[seen], fmt.Sprintf("audience %s sees table %s, which is not protected", a.Name, seen.Table), suggestion(seen.Table.String(), names, "the protected tables are"))
 			default:
@@ -111,9 +120,6 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 			d.wrong(key, fmt.Sprintf("audience %s has table %s twice", name, t.Table), "remove one of them")
 			return
 		}
-	}
-	if t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(key, fmt.Sprintf("table %s has guarded updates, and audiences are for tables with immediate ones", t.Table), "remove the table here, or write updates: immediate for it")
 	}
 	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen)}
 	var stated []*constraint
@@ -333,20 +339,6 @@ func (c *Config) compareOthers(d *decoder, taken map[string]string) {
 			d.report(line, 0, fmt.Sprintf("reader %s reads what tables says, but belongs to audience %s", quote(r.Name), audience), "remove reads, or the reader from the audience")
 		case !belongs && r.Reads == "" && len(c.Policy.Audiences) > 0:
 			d.report(line, 0, fmt.Sprintf("reader %s is in no audience, and would read the finest release", quote(r.Name)), "name it in readers: of an audience, or write reads: tables under it if that is meant")
-		}
-	}
-}
-
-// checkPeopleApart refuses to show an audience tables that are released together.
-func (d *decoder) checkPeopleApart(written []audience, people []catalog.People) {
-	for i := range written {
-		for j := range written[i].Tables {
-			seen := &written[i].Tables[j]
-			for _, kind := range people {
-				if slices.Contains(kind.Names(), seen.Table) {
-					d.wrong(d.keys[seen], fmt.Sprintf("table %s is released together with others of %s, and audiences are for tables that stand alone", seen.Table, kind.Kind), "remove the table here")
-				}
-			}
 		}
 	}
 }

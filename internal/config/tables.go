@@ -34,7 +34,7 @@ func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
 	}
 	p.policy.People = d.checkPeople(p.Tables, p.People, true)
 	d.checkPeopleApart(p.Audiences, p.policy.People)
-	p.policy.Audiences = d.checkAudiences(p.Tables, p.Audiences)
+	p.policy.Audiences = d.checkAudiences(p.Tables, p.policy.People, p.People, p.Audiences)
 	for _, t := range claimed {
 		p.policy.Tables = append(p.policy.Tables, t.policy)
 	}
