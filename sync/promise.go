@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -116,7 +117,14 @@ func promiseOf(p catalog.Publication) (promise, error) {
 func audiencePromises(p catalog.Publication) (all []audiencePromise, err error) {
 	for _, of := range p.Policy.Audiences {
 		seen, _ := p.For(of.Audience)
-		form, err := identify(seen.Columns)
+		var shows any = seen.Columns
+		if !reflect.DeepEqual(seen.Attributes, p.Attributes) { // stores of earlier versions know no limits
+			shows = struct {
+				Columns    []catalog.PublishedColumn
+				Attributes []catalog.Attribute
+			}{seen.Columns, seen.Attributes}
+		}
+		form, err := identify(shows)
 		if err != nil {
 			return nil, err
 		}

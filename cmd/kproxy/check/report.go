@@ -31,6 +31,8 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Audiences are those that see tables, with what holds for them.
 	Audiences []Audience `json:"audiences,omitempty"`
+	// Coalitions are those of readers who pool what they have of a table.
+	Coalitions []Coalition `json:"coalitions,omitempty"`
 	// Certificates are those that the configuration names, the first to end first.
 	Certificates []state.Certificate `json:"certificates"`
 }
@@ -143,7 +145,7 @@ var topics = map[string]topic{
 // kproxy from serving first. Before are the tables that were published before.
 func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) Report {
 	errs := report.Errors()
-	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}, Audiences: audiencesOf(c.Policy)}
+	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}, Audiences: audiencesOf(c.Policy), Coalitions: coalitionsOf(c.Policy)}
 	all, _ := certificates.Read(c) // whose error is a finding
 	e.Certificates = append([]state.Certificate{}, all...)
 	e.Starts = e.OK || Divide(c.Policy, errs).start(c.Policy, before)
@@ -282,7 +284,7 @@ func (e Report) Verdict() string {
 // Errors returns the findings that prevent kproxy from serving.
 func (e Report) Errors() Report {
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool { return f.Severity != inspect.Error })
-	e.Certificates, e.Audiences = []state.Certificate{}, nil
+	e.Certificates, e.Audiences, e.Coalitions = []state.Certificate{}, nil, nil
 	return e
 }
 
