@@ -196,7 +196,7 @@ func (p Publication) For(audience string) (Publication, bool) {
 		of, named := policy.Column(c.Source)
 		own, _ := p.Policy.Column(c.Source)
 		switch {
-		case c.Part == Pseudonym:
+		case c.Part == Pseudonym, c.Part == ClassNumber, c.Part == Weight:
 			seen.Columns = append(seen.Columns, c)
 		case !named || done == c.Source:
 		case c.Generalized() && of.Publish != own.Publish:
@@ -292,8 +292,8 @@ func (b *builder) checkAudiences() {
 	if len(t.Audiences) == 0 {
 		return
 	}
-	if t.Updates.Mode == Guarded {
-		b.problem("", "has guarded updates, and audiences are for tables with immediate ones", "take it out of the audiences, or write updates: immediate")
+	if b.member && t.Updates.Mode == Guarded {
+		b.problem("", "has guarded updates and is released together with others, and audiences are for such tables with immediate ones", "take it out of the audiences, or write updates: immediate")
 	}
 	if !b.member && len(b.publication.Components()) > 1 {
 		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",

@@ -33,7 +33,7 @@ type toldAudience struct {
 func TestReportOfAudiences(t *testing.T) {
 	t.Parallel()
 	s := audienceSite(t, "")
-	s.replace(t, "constraints: [{k: 100}], hide: [town, illness]}", "constraints: [{k: 100}], hide: [town, illness]}\n  nobody:\n    readers: bi\n    tables:\n      folk: {constraints: [{k: 1000}]}")
+	s.replace(t, "constraints: [{k: 100}], hide: [town, illness]}", "constraints: [{k: 100}], hide: [town, illness]}\n  nobody:\n    readers: bi\n    tables:\n      folk: {constraints: [{k: 1000}]}", ", reads: tables", "")
 	s.replace(t, "constraints: [{k: 5}]\n    columns:\n      age", "constraints: [{k: 5}, {l: 2, of: illness}]\n    columns:\n      age")
 	s.kproxy(t, "setup").must(t)
 	s.serve(t)

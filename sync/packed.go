@@ -145,7 +145,11 @@ func (t *table) releaseRows() string {
 func (t *table) allReleaseRows() []string {
 	all := []string{t.releaseRows()}
 	for i := range t.layout.audiences {
-		all = append(all, t.layout.audiences[i].relation("packed", t.release.generation))
+		kind := "packed"
+		if t.layout.isGuarded() {
+			kind = "release"
+		}
+		all = append(all, t.layout.audiences[i].relation(kind, t.release.generation))
 	}
 	return all
 }

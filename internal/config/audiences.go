@@ -121,9 +121,6 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 			return
 		}
 	}
-	if t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(key, fmt.Sprintf("table %s has guarded updates, and audiences are for tables with immediate ones", t.Table), "remove the table here, or write updates: immediate for it")
-	}
 	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen)}
 	var stated []*constraint
 	for i := range seen.Constraints {
@@ -320,6 +317,7 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 			}
 		}
 	}
+	c.compareOthers(d, taken)
 	for _, t := range c.Policy.Tables {
 		for i, seen := range t.Audiences {
 			for _, a := range c.Policy.Audiences {
@@ -327,6 +325,20 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 					t.Audiences[i].Role = a.Roles[0]
 				}
 			}
+		}
+	}
+}
+
+// compareOthers sees to it that readers in no audience read the finest release because that is said, and
+// not because somebody forgot them.
+func (c *Config) compareOthers(d *decoder, taken map[string]string) {
+	for _, r := range c.Upstream.Readers {
+		line := c.places.setting("upstream.readers." + r.Name).Line
+		switch audience, belongs := taken[r.Name]; {
+		case belongs && r.Reads != "":
+			d.report(line, 0, fmt.Sprintf("reader %s reads what tables says, but belongs to audience %s", quote(r.Name), audience), "remove reads, or the reader from the audience")
+		case !belongs && r.Reads == "" && len(c.Policy.Audiences) > 0:
+			d.report(line, 0, fmt.Sprintf("reader %s is in no audience, and would read the finest release", quote(r.Name)), "name it in readers: of an audience, or write reads: tables under it if that is meant")
 		}
 	}
 }

@@ -224,6 +224,9 @@ func (t *table) locate() (found bool, err error) {
 	if t.relations.publication.WeighsApart() {
 		of = append(of, relation{stored("cellweight"), &t.relations.weights})
 	}
+	if audience != "" && t.relations.isGuarded() {
+		of = append(of, relation{stored("followed"), &t.relations.followed}, relation{stored("parted"), &t.relations.parted})
+	}
 	var missing []string
 	for _, r := range of {
 		*r.sql = r.name.SQL()

@@ -6,27 +6,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/internal/config"
 )
-
-// checkAudiences warns of reader roles in no audience where there are audiences: they read the finest
-// release, and so do those of an audience that was removed.
-func checkAudiences(c *config.Config) (report inspect.Report) {
-	if len(c.Policy.Audiences) == 0 {
-		return nil
-	}
-	for _, r := range c.Upstream.Readers {
-		if c.Policy.AudienceOf(r.Connection.User) == "" {
-			report = append(report, inspect.Finding{
-				Severity: inspect.Warning, Code: codeNoAudience,
-				What: fmt.Sprintf("the reader %s is in no audience: its users read the finest release, as those of upstream.reader", r.Name),
-				Fix:  "if they are not to, name the reader in an audience, or take it out of upstream.readers",
-			})
-		}
-	}
-	return report
-}
 
 // Audience is what holds for what an audience sees of a table.
 type Audience struct {
