@@ -230,10 +230,9 @@ func (s *guarded) audienceStatus(classes int) map[string]AudienceStatus {
 	}
 	all := make(map[string]AudienceStatus, len(s.audiences))
 	for _, a := range s.audiences {
-		f := a.release.Freshness()
-		status := AudienceStatus{Classes: f.Groups}
-		if f.Groups == 0 {
-			status.Reason = s.audienceReason(f, classes)
+		status := AudienceStatus{Classes: a.release.Groups()}
+		if status.Classes == 0 {
+			status.Reason = s.audienceReason(a.release.Freshness(), classes)
 		}
 		all[a.audience.name] = status
 	}
