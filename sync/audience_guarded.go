@@ -37,7 +37,8 @@ func (a *audience) coarserTables(generation int64) []string {
 }
 
 func (a *audience) followedTable(generation int64) string { return a.relation("followed", generation) }
-func (a *audience) partedTable(generation int64) string   { return a.relation("parted", generation) }
+
+func (a *audience) partedTable(generation int64) string { return a.relation("parted", generation) }
 
 // addAudiences has an empty release follow for each audience.
 func (s *guarded) addAudiences() error {
