@@ -34,6 +34,7 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 		publication.Tables = append(publication.Tables, table)
 		problems = append(problems, found...)
 	}
+	problems = append(problems, publication.checkAudiences()...)
 	return publication, append(problems, publication.join()...)
 }
 

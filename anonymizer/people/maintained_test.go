@@ -38,6 +38,8 @@ type world struct {
 	versions    map[[2]int64]int                               // of a row's other values, by table and ID
 	nextID      incremental.RecordID
 	start       func() *people.Maintained
+	within      *world                                                       // a finer release, whose rows alone can be published; nil for all
+	class       func(table int, id incremental.RecordID) incremental.ClassID // what a store has; nil for that of maintained
 }
 
 // follower is what follows the changes of a world.
@@ -311,7 +313,11 @@ func (w *world) follow(table int, c people.TableChanges) {
 		delete(w.seen[table], id)
 	}
 	for _, id := range c.Moved {
-		w.stored[table][id] = w.maintained.Class(table-1, id)
+		class := w.maintained.Class
+		if w.class != nil {
+			class = w.class
+		}
+		w.stored[table][id] = class(table-1, id)
 	}
 	for _, cell := range c.Cells {
 		for _, r := range cell.Rows {
@@ -371,6 +377,9 @@ func (w *world) checkTable(table int, classes map[incremental.RecordID]int64) er
 	cells, waiting := map[int64]*cellOf{}, map[incremental.RecordID]bool{}
 	for id := range w.source[table] {
 		person, _ := w.person(table, id)
+		if w.within != nil && w.within.seen[table][id].cell == 0 {
+			continue
+		}
 		if _, published := w.seen[table][id]; !published && person != 0 && classes[person] != 0 {
 			waiting[person] = true // in a pool of too few persons
 		}

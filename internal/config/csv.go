@@ -98,7 +98,7 @@ type policyFile struct {
 	Tables []table      `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The table to make of the CSV file, with its policy; or the tables of people."`
 	People []personKind `yaml:"people" each:"kind of person" may:"updates" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"The kind of person whose rows stand in several tables, each in a CSV file of its own, which are released together."`
 
-	Audiences []audience `yaml:"audiences" each:"audience" omit:"readers" empty:"there is one release" fix:"partners: with tables: under it" doc:"Coarser releases of the same table, from the finest to the coarsest: the classes of each are unions of those of the one before, so that who has several of them learns what the finest tells."`
+	Audiences []audience `yaml:"audiences" each:"audience" omit:"readers people" empty:"there is one release" fix:"partners: with tables: under it" doc:"Coarser releases of the same table, from the finest to the coarsest: the classes of each are unions of those of the one before, so that who has several of them learns what the finest tells."`
 
 	people    []catalog.People
 	audiences []catalog.Audience
@@ -112,7 +112,7 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 	}
 	p.people = d.checkPeople(p.Tables, p.People, false)
 	d.checkPeopleApart(p.Audiences, p.people)
-	p.audiences = d.checkAudiences(p.Tables, p.Audiences)
+	p.audiences = d.checkAudiences(p.Tables, p.people, p.People, p.Audiences)
 	if d.at(&p.People) != nil {
 		p.checkFiles(d)
 		return

@@ -35,6 +35,9 @@ func (t *table) verifyAudiences() error {
 			steps := []step{
 				{"counts for " + of.Audience, seen.count},
 				{"constraints for " + of.Audience, seen.checkConstraints},
+				{"constraints on columns hidden from " + of.Audience, func() error {
+					return seen.checkHidden(t.relations.publication.Policy.ConstraintsFor(of.Audience), of.Hidden)
+				}},
 				{"records for " + of.Audience, seen.checkRelease},
 				{"values for " + of.Audience, seen.checkAttributes},
 				{"unions for " + of.Audience, func() error { return seen.checkUnions(finer.records) }},

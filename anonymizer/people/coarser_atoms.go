@@ -1,0 +1,200 @@
+package people
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/nested"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// atom is what a finer release publishes alike, so that it stays together: a class of persons, a cell,
+// or rows without keys.
+type atom struct {
+	id     incremental.ClassID
+	table  int
+	rows   map[incremental.RecordID]struct{}
+	values []hierarchy.Generalization
+	pooled bool    // without keys in the finer release
+	unit   unitKey // of a cell
+	parent *atom   // what the rows of a cell hang on; nil where these are persons
+	counts []count // of rows among the atoms that count them
+}
+
+// count is a row as constraints count it.
+type count struct {
+	person uint32
+	codes  []uint32
+}
+
+func (a *atom) sorted() []incremental.RecordID { return slices.Sorted(maps.Keys(a.rows)) }
+
+// atoms are some of a table, as nested.Groups takes a finer release.
+type atoms struct {
+	of *relation
+	// attributes are those of the table; one that shows nothing, where it has none.
+	attributes []anonymizer.Attribute
+	person     func(slot int32) uint32 // whose a row is; nil where each is another's
+	sensitive  int
+	list       []incremental.ClassID
+	places     map[incremental.ClassID]int
+	byID       map[incremental.ClassID]*atom
+	whole      privacy.Summary
+}
+
+var _ nested.Finer = (*atoms)(nil)
+
+func newAtoms(of *relation, person func(slot int32) uint32, sensitive int) *atoms {
+	a := &atoms{of: of, attributes: of.attributes, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
+	if len(a.attributes) == 0 {
+		a.attributes = []anonymizer.Attribute{feature()}
+	}
+	a.whole = a.empty()
+	return a
+}
+
+func (a *atoms) empty() privacy.Summary {
+	if a.person == nil {
+		return privacy.NewSummary(a.sensitive)
+	}
+	return privacy.NewSubjectSummary(a.sensitive)
+}
+
+func (a *atoms) has(of *atom) bool { return a.byID[of.id] == of }
+
+func (a *atoms) add(of *atom) {
+	a.places[of.id], a.byID[of.id] = len(a.list), of
+	a.list = append(a.list, of.id)
+	if a.person == nil {
+		a.whole.Records += len(of.rows)
+		return
+	}
+	for id := range of.rows {
+		slot := a.of.find(id)
+		one := count{a.person(slot), slices.Clone(a.of.sensitive.Row(slot))}
+		of.counts = append(of.counts, one)
+		a.whole.AddOf(one.person, one.codes)
+	}
+}
+
+// remove forgets one. Of persons it has one row less already.
+func (a *atoms) remove(of *atom) {
+	place, last := a.places[of.id], len(a.list)-1
+	a.list[place] = a.list[last]
+	a.places[a.list[place]] = place
+	a.list = a.list[:last]
+	delete(a.places, of.id)
+	delete(a.byID, of.id)
+	if a.person == nil {
+		a.whole.Records -= len(of.rows) + 1
+		return
+	}
+	for _, one := range of.counts {
+		a.whole.RemoveOf(one.person, one.codes)
+	}
+	of.counts = nil
+}
+
+// settle has groups follow what has come and gone. At the start they take over which atoms were together,
+// by the groups of their rows, and all groups are told.
+func (a *atoms) settle(ctx context.Context, groups *nested.Groups, retired, added []incremental.ClassID, restored map[incremental.RecordID]incremental.ClassID) (incremental.Changes, error) {
+	var fresh []incremental.ClassID
+	for _, class := range added {
+		group := a.restoredGroup(class, restored)
+		if group == 0 || groups.GroupOf(class) != 0 {
+			fresh = append(fresh, class)
+			continue
+		}
+		if err := groups.Load(class, group); err != nil {
+			return incremental.Changes{}, err
+		}
+	}
+	changes, err := groups.Settle(ctx, incremental.Changes{Retired: retired, Rewrite: fresh})
+	if restored != nil {
+		changes.Rewrite = nil
+		for at := range groups.Classes() {
+			changes.Rewrite = append(changes.Rewrite, groups.ClassAt(at))
+		}
+		slices.Sort(changes.Rewrite)
+	}
+	return changes, err
+}
+
+// restoredGroup is the group in which all rows of an atom were; 0 for none.
+func (a *atoms) restoredGroup(class incremental.ClassID, restored map[incremental.RecordID]incremental.ClassID) (group incremental.ClassID) {
+	for id := range a.byID[class].rows {
+		switch of := restored[id]; {
+		case of == 0 || group != 0 && of != group:
+			return 0
+		default:
+			group = of
+		}
+	}
+	return group
+}
+
+// shows leaves out the attribute of a table that has none.
+func (a *atoms) shows(values []hierarchy.Generalization) []hierarchy.Generalization {
+	return values[:len(a.of.attributes)]
+}
+
+func (a *atoms) Classes() int                          { return len(a.list) }
+func (a *atoms) ClassAt(place int) incremental.ClassID { return a.list[place] }
+
+func (a *atoms) Generalize(class incremental.ClassID) []hierarchy.Generalization {
+	of := a.byID[class]
+	switch {
+	case of == nil:
+		return nil
+	case len(a.of.attributes) == 0:
+		return []hierarchy.Generalization{{Hidden: true}}
+	}
+	return of.values
+}
+
+func (a *atoms) Size(class incremental.ClassID) int {
+	if of := a.byID[class]; of != nil {
+		return len(of.rows)
+	}
+	return 0
+}
+
+func (a *atoms) Summarize(class incremental.ClassID) privacy.Summary {
+	s := a.empty()
+	if of := a.byID[class]; of != nil && a.person == nil {
+		s.Records = len(of.rows)
+	} else if of != nil {
+		for _, one := range of.counts {
+			s.AddOf(one.person, one.codes)
+		}
+	}
+	return s
+}
+
+func (a *atoms) Whole() privacy.Summary { return a.whole }
+
+func (a *atoms) AppendSlots(list []int32, class incremental.ClassID) []int32 {
+	if of := a.byID[class]; of != nil {
+		for _, id := range of.sorted() {
+			list = append(list, a.of.find(id))
+		}
+	}
+	return list
+}
+
+func (a *atoms) SlotOf(id incremental.RecordID) int32   { return a.of.find(id) }
+func (a *atoms) InSlot(slot int32) incremental.RecordID { return a.of.ids[slot] }
+func (a *atoms) In(slot int32) incremental.Record {
+	r := incremental.Record{ID: a.of.ids[slot], Cells: slices.Clone(a.of.cells.Row(slot))}
+	if len(a.of.attributes) == 0 {
+		r.Cells = []hierarchy.Cell{0}
+	}
+	if a.person != nil {
+		r.Sensitive, r.Subject = slices.Clone(a.of.sensitive.Row(slot)), a.person(slot)
+	}
+	return r
+}

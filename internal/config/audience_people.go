@@ -1,0 +1,133 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// audiencePeople is what an audience sees of the tables of a kind of person, as it is written.
+type audiencePeople struct {
+	Kind        string             `yaml:",name" what:"a kind of person" as:"name"`
+	Constraints []personConstraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}]" empty:"the audience sees the same classes as the one before" doc:"How many persons are alike, at least, in what the audience sees: {k: 25}, more than in the tables and for the audiences before."`
+	Hide        []string           `yaml:"hide" as:"literal" each:"column" fix:"a list: [public.visits.ward]" doc:"Columns of the tables, as schema.table.column, that the audience does not see."`
+}
+
+func (p *audiencePeople) check(d *decoder, n *yaml.Node, what string) {
+	if n.Kind == yaml.MappingNode && d.at(&p.Constraints) == nil && d.at(&p.Hide) == nil {
+		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with a greater k, as in [{k: 25}], or hide: with columns")
+	}
+}
+
+// showPeople has audiences see the tables of kinds of persons, all of those of a kind.
+func (d *decoder) showPeople(tables []table, people []catalog.People, kinds []personKind, a *audience) {
+	for i := range a.People {
+		seen := &a.People[i]
+		key := d.keys[seen]
+		var names []string
+		for _, kind := range people {
+			names = append(names, kind.Kind)
+		}
+		place := slices.Index(names, seen.Kind)
+		switch {
+		case seen.Kind == "": // already reported
+		case place < 0:
+			d.wrong(key, fmt.Sprintf("audience %s sees the tables of %s, which is no kind of person", a.Name, seen.Kind), suggestion(seen.Kind, names, "the kinds in people are"))
+		case kinds[place].Updates.Mode == catalog.Guarded:
+			d.wrong(key, fmt.Sprintf("the tables of %s have guarded updates, and audiences are for tables with immediate ones", seen.Kind), "remove it here, or write updates: immediate for it")
+		default:
+			d.showKind(tables, people[place], a.Name, seen)
+		}
+	}
+}
+
+// showKind has an audience see the tables of a kind of person.
+func (d *decoder) showKind(tables []table, kind catalog.People, audience string, seen *audiencePeople) {
+	var members []*table
+	for i := range tables {
+		if slices.Contains(kind.Names(), tables[i].Table) {
+			members = append(members, &tables[i])
+		}
+	}
+	if len(members) == 0 {
+		return // already reported
+	}
+	held, before := kind.K(), ""
+	for _, a := range members[0].policy.Audiences {
+		if a.Audience == audience {
+			d.wrong(d.keys[seen], fmt.Sprintf("audience %s has %s twice", audience, kind.Kind), "remove one of them")
+			return
+		}
+		before = a.Audience
+		for _, spec := range a.Constraints {
+			held = max(held, spec.K)
+		}
+	}
+	stated := d.statedK(seen, held, before)
+	for _, m := range members {
+		m.policy.Audiences = append(m.policy.Audiences, catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: d.hiddenOf(m, seen)})
+	}
+	for i, name := range seen.Hide {
+		if table, _, ok := catalog.ParseQualifiedColumn(name); !ok || !slices.Contains(kind.Names(), table) {
+			d.wrong(d.at(&seen.Hide[i]), fmt.Sprintf("column %s is hidden, which is of no table of %s", quote(name), kind.Kind), "name a column of one of its tables as schema.table.column")
+		}
+	}
+}
+
+// statedK are the constraints that are stated for an audience: those of k alone, each greater than what holds
+// before.
+func (d *decoder) statedK(seen *audiencePeople, held int, before string) (stated []privacy.Spec) {
+	for i := range seen.Constraints {
+		c := &seen.Constraints[i]
+		whose := "the tables' own readers"
+		if before != "" {
+			whose = "audience " + before
+		}
+		switch at := d.at(c); {
+		case d.flawed[c]: // already reported
+		case c.spec.Model != privacy.K:
+			d.wrong(at, fmt.Sprintf("%v is stated for an audience of persons in several tables: unions of classes are made by the number of persons alone", c.spec), "state it in people, where it holds for all, or write {k: 25}")
+		case len(stated) > 0:
+			d.wrong(at, "k stands twice in what an audience sees", "keep the greater one")
+		case c.spec.K <= held:
+			d.wrong(at, fmt.Sprintf("%v holds for %s already, whose k is %d: audiences stand from the finest to the coarsest, and what each sees is made of the classes of the one before", c.spec, whose, held), "remove it, or state a greater k")
+		default:
+			stated = append(stated, c.spec)
+		}
+	}
+	return stated
+}
+
+// hiddenOf are the columns of a table that are hidden from an audience.
+func (d *decoder) hiddenOf(t *table, seen *audiencePeople) (hidden []string) {
+	for i, name := range seen.Hide {
+		table, column, ok := catalog.ParseQualifiedColumn(name)
+		if !ok || table != t.Table {
+			continue
+		}
+		if of, named := t.policy.Column(column); !named || of.Role == catalog.Identifying {
+			d.wrong(d.at(&seen.Hide[i]), fmt.Sprintf("column %s is hidden, but table %s does not publish it by a role", quote(column), t.Table), "remove it from hide; keys are pseudonyms, and are shown to all")
+			continue
+		}
+		hidden = append(hidden, column)
+	}
+	return hidden
+}
+
+// checkPeopleApart refuses to show an audience single tables of those that are released together.
+func (d *decoder) checkPeopleApart(written []audience, people []catalog.People) {
+	for i := range written {
+		for j := range written[i].Tables {
+			seen := &written[i].Tables[j]
+			for _, kind := range people {
+				if slices.Contains(kind.Names(), seen.Table) {
+					d.wrong(d.keys[seen], fmt.Sprintf("table %s is released together with others of %s, of which an audience sees all tables or none", seen.Table, kind.Kind), fmt.Sprintf("remove the table here, and write people: {%s: {constraints: [{k: 25}]}} beside tables", kind.Kind))
+				}
+			}
+		}
+	}
+}
