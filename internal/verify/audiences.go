@@ -43,7 +43,12 @@ func (t *table) verifyAudiences() error {
 				{"unions for " + of.Audience, func() error { return seen.checkUnions(finer.records) }},
 			}
 			if t.relations.isGuarded() {
-				steps[0].do, steps[2].do, steps[4].do = seen.countGuarded, func() error { return seen.checkCoarser(finer) }, func() error { return nil }
+				steps = []step{
+					{"counts for " + of.Audience, seen.countGuarded},
+					{"constraints for " + of.Audience, seen.checkConstraints},
+					{"records for " + of.Audience, func() error { return seen.checkCoarser(finer) }},
+					{"values for " + of.Audience, seen.checkAttributes},
+				}
 			}
 			err = seen.take(steps)
 			finer = &seen.relations
