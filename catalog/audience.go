@@ -300,9 +300,27 @@ func (b *builder) checkAudiences() {
 			"take it out of the audiences, or state a constraint over all columns")
 	}
 	b.checkLimits()
+	if t.Updates.Mode == Guarded && !b.member {
+		b.checkGuardedAudiences()
+	}
 	for _, a := range t.Audiences {
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
 			b.problem("", fmt.Sprintf("the name of the schema of its release for %s, %s, would be longer than %d bytes", a.Audience, release, maxNameBytes), "give the audience a shorter name")
 		}
+	}
+}
+
+// checkGuardedAudiences refuses what audiences of guarded tables do not have: their rows are copied from those of the
+// release before.
+func (b *builder) checkGuardedAudiences() {
+	for _, a := range b.publication.Policy.Audiences {
+		for _, c := range a.Columns {
+			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates: its audiences see columns as its own readers do", a.Audience),
+				"leave the column out of the audience's columns, hide it, or write updates: immediate")
+		}
+	}
+	for _, c := range b.publication.Reserved {
+		b.problem(c.Source, "is for audiences alone, and the table has guarded updates: its audiences see what its own readers see, or less of it",
+			"show it to the table's own readers, or to nobody, or write updates: immediate")
 	}
 }

@@ -48,7 +48,12 @@ audiences:
 // audienceSite is served, with a user of each reader.
 func audienceSite(t *testing.T, settings string) *site {
 	t.Helper()
-	o := sqlSite(audienceSchema, audiencePolicy)
+	return audienceSiteOf(t, audienceSchema, audiencePolicy, settings)
+}
+
+func audienceSiteOf(t *testing.T, schema, policy, settings string) *site {
+	t.Helper()
+	o := sqlSite(schema, policy)
 	o.settings = settings
 	s := newSite(t, o)
 	readers, users := "  readers:\n", "users:\n"
