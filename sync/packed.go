@@ -143,9 +143,12 @@ func (t *table) releaseRows() string {
 
 // allReleaseRows are releaseRows of the table's own readers and of its audiences.
 func (t *table) allReleaseRows() []string {
-	all := []string{t.releaseRows()}
+	all, kind := []string{t.releaseRows()}, "packed"
+	if t.layout.isLinked() {
+		kind = "release"
+	}
 	for i := range t.layout.audiences {
-		all = append(all, t.layout.audiences[i].relation("packed", t.release.generation))
+		all = append(all, t.layout.audiences[i].relation(kind, t.release.generation))
 	}
 	return all
 }

@@ -57,6 +57,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
+	statements = append(statements, p.createLinkedAudiences()...)
 	if p.table.layout.publication.WeighsApart() {
 		class, weights := p.table.parts[0].column, p.table.release.weightTable()
 		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s bigint PRIMARY KEY, %s real NOT NULL, %s bigint NOT NULL, %s bigint NOT NULL)",
@@ -64,6 +65,19 @@ func (p *publisher) createTables(ctx context.Context) error {
 		statements = append(statements, p.spread(weights, class)...)
 	}
 	return p.fenced(ctx, statements, "preparing the tables")
+}
+
+// createLinkedAudiences makes the releases of a linked table for audiences, whose columns are among those of its
+// own.
+func (p *publisher) createLinkedAudiences() (statements []string) {
+	for i := range p.table.layout.audiences {
+		a := &p.table.layout.audiences[i]
+		release := a.relation("release", p.table.release.generation)
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA",
+			release, listed(p.table.mode.marks(), ""), a.view().shownList(), p.table.release.releaseTable()))
+		statements = append(statements, p.spread(release, p.table.parts[0].column)...)
+	}
+	return statements
 }
 
 // dropAll drops whatever the publication has made.

@@ -156,9 +156,6 @@ func (c *Coarser) Group(table int, id incremental.RecordID) incremental.ClassID 
 // Classes is the number of published classes of persons.
 func (c *Coarser) Classes() int { return c.groups.Classes() }
 
-// Published is the number of published rows of a table, or of Root.
-func (c *Coarser) Published(table int) int { return len(c.shown[table+1]) }
-
 // Feasible returns nil, or why nothing can be published although the finer release is.
 func (c *Coarser) Feasible() error {
 	if persons := c.classes.whole.Records; c.groups.Classes() == 0 && persons > 0 {
