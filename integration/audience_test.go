@@ -50,9 +50,15 @@ func audienceSite(t *testing.T, settings string) *site {
 	t.Helper()
 	o := sqlSite(audienceSchema, audiencePolicy)
 	o.settings = settings
+	return siteWithReaders(t, o, "researchers", "more", "press", "bi")
+}
+
+// siteWithReaders is set up with further readers, and a user of each.
+func siteWithReaders(t *testing.T, o siteOptions, names ...string) *site {
+	t.Helper()
 	s := newSite(t, o)
 	readers, users := "  readers:\n", "users:\n"
-	for _, name := range []string{"researchers", "more", "press", "bi"} {
+	for _, name := range names {
 		readers += fmt.Sprintf("    %s: {user: %q, password_file: reader.password}\n", name, s.database+"_"+name)
 		users += fmt.Sprintf("  - {name: %s, reader: %[1]s, verifier: %s}\n", name, clientVerifier(t))
 	}
