@@ -105,24 +105,41 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 	if c.least = c.k; !of.knows.All {
 		c.least *= max(1, of.knows.crowd())
 	}
+	for range 1 + len(of.tables) {
+		c.cellOf = append(c.cellOf, make(map[incremental.RecordID]*atom))
+		c.shown = append(c.shown, make(map[incremental.RecordID]shownAt))
+		c.told = append(c.told, make(map[incremental.RecordID]incremental.ClassID))
+	}
 	// Constraints on sensitive values hold for unions of classes without a common person.
-	c.classes = newAtoms(&of.root, nil, 0)
+	c.classes = newAtoms(&of.root, c.cellOf[0], nil, 0)
+	if of.knows.All { // slots are as many as the class with the fewest has
+		c.classes.know(len(of.tables), c.slots)
+	} else if len(of.root.attributes) == 0 {
+		c.classes.divideAlike()
+	}
 	c.groups = nested.NewGroups(c.classes, c.classes.attributes, privacy.ConstraintSet{privacy.KAnonymity{K: c.least}}, nested.Options{Seed: o.Seed, OmitMoved: true})
 	for i := range of.tables {
 		t := &of.tables[i]
-		pool := newAtoms(t, func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
+		pool := newAtoms(t, c.cellOf[i+1], func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
+		pool.divideAlike()
 		set := ofTable(c.constraints, t.first, t.sensitive.Columns())
 		c.tables = append(c.tables, coarserTable{
 			pool: pool, groups: nested.NewGroups(pool, pool.attributes, set, nested.Options{Seed: o.Seed, Subjects: true, OmitMoved: true}),
 			keyless: make(map[*atom]struct{}), rows: make(map[incremental.ClassID][]incremental.RecordID), added: make(map[incremental.ClassID]struct{}),
 		})
 	}
-	for range 1 + len(of.tables) {
-		c.cellOf = append(c.cellOf, make(map[incremental.RecordID]*atom))
-		c.shown = append(c.shown, make(map[incremental.RecordID]shownAt))
-		c.told = append(c.told, make(map[incremental.RecordID]incremental.ClassID))
-	}
 	return c
+}
+
+// slots are how many slots each table has in a class.
+func (c *Coarser) slots(class *atom) []float64 {
+	slots := make([]float64, len(c.tables))
+	for a := range c.units[unitKey{class.id, 0}] {
+		if !c.of.tables[a.table].unknown {
+			slots[a.table]++
+		}
+	}
+	return slots
 }
 
 // Restore says, before the first Settle, in which group a row was before a restart, as Group told.
@@ -223,7 +240,7 @@ func (s *coarsening) follow(table int, changes *TableChanges) {
 	}
 	for i := range changes.Cells {
 		cell := &changes.Cells[i]
-		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: cell.Values, rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
+		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: cell.Values, drawn: s.options.Random.Float64(), rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
 		for _, r := range cell.Rows {
 			a.rows[r.ID] = struct{}{}
 			s.cellOf[table+1][r.ID] = a
