@@ -36,10 +36,11 @@ type Coarser struct {
 	cellOf   []map[incremental.RecordID]*atom // where rows are in the finer release; the root's first
 	units    map[unitKey]map[*atom]struct{}   // cells by finer class and window
 	windows  map[incremental.ClassID]map[int32]struct{}
-	shown    []map[incremental.RecordID]shownAt        // the root's first
-	rowsOf   map[incremental.ClassID]map[int32][]rowOf // by group and window
+	shown    []map[incremental.RecordID]shownAt                   // the root's first
+	rowsOf   map[incremental.ClassID]map[int32]map[rowOf]struct{} // by group and window
 	persons  map[incremental.ClassID][]incremental.RecordID
-	alias    map[incremental.RecordID]uint64 // that root rows carry
+	alias    map[incremental.RecordID]uint64                                   // that root rows carry
+	aliases  map[incremental.ClassID]map[int32]map[incremental.RecordID]uint64 // that persons have in a group and window
 	lastCell []int64
 	withheld bool                                           // nothing is published
 	restored []map[incremental.RecordID]incremental.ClassID // until the first Settle
@@ -77,9 +78,12 @@ func compareUnits(a, b unitKey) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.window, b.window))
 }
 
-// shownAt is where a row is published: in a cell of a unit, below a pseudonym, or without keys in a group of its table.
+// shownAt is where a row is published: in a cell of a unit, with a pseudonym and below another one, or without keys in a group
+// of its table.
 type shownAt struct {
 	of    uint64
+	own   uint64
+	unit  unitKey // by group
 	group incremental.ClassID
 }
 
@@ -88,12 +92,16 @@ type rowOf struct {
 	id    incremental.RecordID
 }
 
+func compareRows(a, b rowOf) int {
+	return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.id, b.id))
+}
+
 // NewCoarser makes a release without rows, of one that has published nothing yet.
 func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 	c := &Coarser{
 		of: of, k: max(o.K, of.k), options: o,
 		units: make(map[unitKey]map[*atom]struct{}), windows: make(map[incremental.ClassID]map[int32]struct{}),
-		withheld: true, rowsOf: make(map[incremental.ClassID]map[int32][]rowOf), persons: make(map[incremental.ClassID][]incremental.RecordID), alias: make(map[incremental.RecordID]uint64),
+		withheld: true, rowsOf: make(map[incremental.ClassID]map[int32]map[rowOf]struct{}), persons: make(map[incremental.ClassID][]incremental.RecordID), alias: make(map[incremental.RecordID]uint64), aliases: make(map[incremental.ClassID]map[int32]map[incremental.RecordID]uint64),
 		lastCell: make([]int64, 1+len(of.tables)),
 	}
 	c.constraints = privacy.ConstraintSet{privacy.KAnonymity{K: c.k}}
@@ -188,6 +196,7 @@ type coarsening struct {
 	retired []incremental.ClassID
 	added   []incremental.ClassID
 	dirty   map[unitKey]struct{}                // by finer class
+	single  []*atom                             // cells that have come, of rows that are published one by one
 	touched []map[incremental.RecordID]struct{} // rows that are published otherwise
 	shrunk  map[*atom]struct{}
 }
@@ -213,9 +222,11 @@ func (c *Coarser) Settle(ctx context.Context, finer *MaintainedChanges) (*Mainta
 	if err != nil {
 		return nil, err
 	}
+	s.addSingle(dirty)
 	if err := s.publishUnits(ctx, dirty); err != nil {
 		return nil, err
 	}
+	s.publishSingle(dirty)
 	for table := range c.tables {
 		if err := s.settlePool(ctx, table); err != nil {
 			return nil, err
@@ -278,12 +289,17 @@ func (s *coarsening) settleIn(a *atom, row incremental.RecordID) {
 		s.windows[a.unit.class] = make(map[int32]struct{})
 	}
 	s.windows[a.unit.class][window] = struct{}{}
-	s.dirty[a.unit] = struct{}{}
+	if t.separate {
+		s.single = append(s.single, a)
+	} else {
+		s.dirty[a.unit] = struct{}{}
+	}
 }
 
 // take takes a row out of what the finer release published it in.
 func (s *coarsening) take(a *atom, id incremental.RecordID) {
-	if a.table != Root && s.tables[a.table].pool.has(a) {
+	pooled := a.table != Root && s.tables[a.table].pool.has(a)
+	if pooled {
 		s.leavePool(a)
 	}
 	delete(a.rows, id)
@@ -296,7 +312,11 @@ func (s *coarsening) take(a *atom, id incremental.RecordID) {
 	case a.pooled:
 		s.shrunk[a] = struct{}{}
 	default:
-		s.dirty[a.unit] = struct{}{}
+		if !s.of.tables[a.table].separate {
+			s.dirty[a.unit] = struct{}{}
+		} else if pooled {
+			s.shrunk[a] = struct{}{}
+		}
 		if len(a.rows) > 0 {
 			return
 		}
@@ -323,6 +343,7 @@ func (s *coarsening) group(ctx context.Context) (map[unitKey]struct{}, error) {
 			s.hide(Root, id)
 		}
 		delete(s.persons, group)
+		delete(s.aliases, group) // of windows without rows as well
 		for window := range s.rowsOf[group] {
 			dirty[unitKey{group, window}] = struct{}{}
 		}
@@ -385,6 +406,7 @@ func (s *coarsening) hide(table int, id incremental.RecordID) {
 		return
 	}
 	delete(s.shown[table+1], id)
+	delete(s.rowsOf[at.unit.class][at.unit.window], rowOf{table, id})
 	of := s.changes.of(table)
 	of.Gone, of.GoneOf = append(of.Gone, id), append(of.GoneOf, at.of)
 }
