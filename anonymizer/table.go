@@ -150,3 +150,11 @@ func (t *Table) Generalize(class EquivalenceClass) []hierarchy.Generalization {
 
 // SensitiveLen is the number of sensitive attributes.
 func (t *Table) SensitiveLen() int { return len(t.sensitive) }
+
+// ShownBy returns the table with other hierarchies, which take the same cells: those of hierarchy.Coarser over
+// the table's own.
+func (t *Table) ShownBy(attributes []Attribute) *Table {
+	other := *t
+	other.attributes = attributes
+	return &other
+}

@@ -27,6 +27,9 @@ type AudiencePolicy struct {
 	Constraints []privacy.Spec
 	// Hidden are columns that the table publishes and the audience does not see.
 	Hidden []string `json:",omitempty"`
+	// Columns are quasi-identifying columns that the audience sees coarser than the one before, or in
+	// another form.
+	Columns []AudienceColumn `json:",omitempty"`
 	// Role is granted what is published: the first of the audience's. What is published does not depend
 	// on it.
 	Role string `json:"-"`
@@ -73,24 +76,88 @@ func (p Policy) AudienceOf(role string) string {
 // For is the table's policy as an audience sees it; false where it does not see the table.
 // Constraints on columns that it does not see hold as well and are left out.
 func (t TablePolicy) For(audience string) (TablePolicy, bool) {
-	place := slices.IndexFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience })
+	place := t.place(audience)
 	if place < 0 {
 		return TablePolicy{}, false
 	}
-	seen, hidden := t, t.Audiences[place].Hidden
-	seen.Audience, seen.Audiences, seen.Constraints, seen.Columns = audience, nil, nil, nil
+	seen, _ := t.ForAll(audience)
+	return seen.without(t.Audiences[place].Hidden), true
+}
+
+// ForAll is For with the columns that the audience does not see, as it would see them.
+func (t TablePolicy) ForAll(audience string) (TablePolicy, bool) {
+	place := t.place(audience)
+	if place < 0 {
+		return TablePolicy{}, false
+	}
+	seen := t
+	seen.Audience, seen.Audiences, seen.Constraints = audience, nil, t.ConstraintsFor(audience)
+	seen.Columns = slices.Clone(t.Columns)
+	for i := range seen.Columns {
+		for _, a := range t.Audiences[:place+1] {
+			seen.Columns[i] = a.seen(seen.Columns[i])
+		}
+	}
+	return seen, true
+}
+
+// place is that of an audience among those that see the table; -1 for another.
+func (t TablePolicy) place(audience string) int {
+	return slices.IndexFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience })
+}
+
+// Shown is the table's policy as its readers see it: without the columns that are hidden from them, and
+// without the constraints on these, which hold as well.
+func (t TablePolicy) Shown() TablePolicy {
+	if len(t.Hidden) == 0 {
+		return t
+	}
+	return t.without(t.Hidden)
+}
+
+// without leaves out columns, and what is said of them.
+func (t TablePolicy) without(hidden []string) TablePolicy {
+	seen := t
+	seen.Hidden, seen.Columns, seen.Constraints = nil, nil, nil
 	for _, c := range t.Columns {
 		if !slices.Contains(hidden, c.Name) {
 			seen.Columns = append(seen.Columns, c)
 		}
 	}
-	for _, spec := range t.ConstraintsFor(audience) {
+	for _, spec := range t.Constraints {
 		if !slices.Contains(hidden, spec.Of) {
 			seen.Constraints = append(seen.Constraints, spec)
 		}
 	}
 	seen.Joinable = slices.DeleteFunc(slices.Clone(t.Joinable), func(column string) bool { return slices.Contains(hidden, column) })
-	return seen, true
+	return seen
+}
+
+// shown is the policy with each table as its readers see it.
+func (p Policy) shown() Policy {
+	if !slices.ContainsFunc(p.Tables, func(t TablePolicy) bool { return len(t.Hidden) > 0 }) {
+		return p
+	}
+	tables := make([]TablePolicy, len(p.Tables))
+	for i, t := range p.Tables {
+		tables[i] = t.Shown()
+	}
+	p.Tables = tables
+	return p
+}
+
+// HiddenFrom are the columns that an audience does not see, or the table's own readers, of whom the
+// audience is empty. Where the audience does not see the table at all, there are none.
+func (t TablePolicy) HiddenFrom(audience string) []string {
+	if audience == "" {
+		return t.Hidden
+	}
+	for _, a := range t.Audiences {
+		if a.Audience == audience {
+			return a.Hidden
+		}
+	}
+	return nil
 }
 
 // ConstraintsFor are all constraints that hold for what an audience sees of the table, those on columns
@@ -122,10 +189,26 @@ func (p Publication) For(audience string) (Publication, bool) {
 		return Publication{}, false
 	}
 	seen := p
-	seen.Policy, seen.Columns = policy, nil
-	for _, c := range p.Columns {
-		if _, named := policy.Column(c.Source); named || c.Part == Pseudonym {
+	seen.Policy, seen.Columns, seen.Reserved = policy, nil, nil
+	seen.Attributes = slices.Clone(p.Attributes)
+	done := ""
+	for _, c := range p.inOrder() {
+		of, named := policy.Column(c.Source)
+		own, _ := p.Policy.Column(c.Source)
+		switch {
+		case c.Part == Pseudonym, c.Part == ClassNumber, c.Part == Weight:
 			seen.Columns = append(seen.Columns, c)
+		case !named || done == c.Source:
+		case c.Generalized() && of.Publish != own.Publish:
+			column, _ := p.Relation.Column(c.Source)
+			seen.Columns, done = append(seen.Columns, shownColumns(column, of, c.Attribute)...), c.Source
+		default:
+			seen.Columns = append(seen.Columns, c)
+		}
+	}
+	for i := range seen.Attributes {
+		for _, a := range p.Policy.Audiences[:p.Policy.place(audience)+1] {
+			seen.Attributes[i] = a.limit(seen.Attributes[i])
 		}
 	}
 	if p.Membership != nil {
@@ -134,6 +217,27 @@ func (p Publication) For(audience string) (Publication, bool) {
 		seen.Membership = &of
 	}
 	return seen, true
+}
+
+// inOrder are all columns that anybody sees, in the source table's order.
+func (p Publication) inOrder() []PublishedColumn {
+	if len(p.Reserved) == 0 {
+		return p.Columns
+	}
+	all := slices.Concat(p.Columns, p.Reserved)
+	place := func(c PublishedColumn) int {
+		if i := slices.IndexFunc(p.Relation.Columns, func(of Column) bool { return of.Name == c.Source }); i >= 0 {
+			return i
+		}
+		return len(p.Relation.Columns)
+	}
+	slices.SortStableFunc(all, func(a, b PublishedColumn) int { return place(a) - place(b) })
+	return all
+}
+
+// Copied are the columns that rows show to anybody as they are.
+func (p Publication) Copied() []PublishedColumn {
+	return slices.DeleteFunc(slices.Clone(p.inOrder()), func(c PublishedColumn) bool { return c.Part != Copy })
 }
 
 // of are the people with the k that constraints of one of their tables say.
@@ -188,13 +292,17 @@ func (b *builder) checkAudiences() {
 	if len(t.Audiences) == 0 {
 		return
 	}
-	if t.Updates.Mode == Guarded {
-		b.problem("", "has guarded updates, and audiences are for tables with immediate ones", "take it out of the audiences, or write updates: immediate")
+	if b.member && t.Updates.Mode == Guarded {
+		b.problem("", "has guarded updates and is released together with others, and audiences are for such tables with immediate ones", "take it out of the audiences, or write updates: immediate")
+	}
+	if b.member && len(t.Hidden) > 0 {
+		b.problem("", "hides columns from its own readers and is released together with others, where audiences see no column that these do not", "leave hide out")
 	}
 	if !b.member && len(b.publication.Components()) > 1 {
 		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
 			"take it out of the audiences, or state a constraint over all columns")
 	}
+	b.checkLimits()
 	for _, a := range t.Audiences {
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
 			b.problem("", fmt.Sprintf("the name of the schema of its release for %s, %s, would be longer than %d bytes", a.Audience, release, maxNameBytes), "give the audience a shorter name")

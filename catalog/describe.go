@@ -56,7 +56,7 @@ type LabelDescription struct {
 
 // Describe is the publication's description.
 func (p Publication) Describe() Description {
-	d := Description{Table: p.Policy.Table, Updates: p.Policy.Updates.Mode, Constraints: constraintsInWords(p.Policy.Constraints)}
+	d := Description{Table: p.Policy.Table, Updates: p.Policy.Updates.Mode, Constraints: constraintsInWords(p.Policy.Shown().Constraints)}
 	if p.Policy.Subject != "" {
 		d.Constraints += ", counted in distinct persons"
 	}
@@ -123,7 +123,7 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 	}
 	spec, over := p.Attributes[c.Attribute].Spec, p.over(c.Source)
 	d.Role, d.Form = QuasiIdentifying.String(), formInWords(c, spec)
-	d.Hierarchy, d.Constraints = hierarchyInWords(spec), constraintsInWords(over)
+	d.Hierarchy, d.Constraints = hierarchyInWords(spec)+depthInWords(p.Attributes[c.Attribute].Depth), constraintsInWords(over)
 	for _, s := range over {
 		if s.Model == privacy.K {
 			d.K = max(d.K, s.K)
@@ -134,9 +134,19 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 
 // over are the constraints that speak of a quasi-identifying column.
 func (p Publication) over(column string) []privacy.Spec {
-	return slices.DeleteFunc(slices.Clone(p.Policy.Constraints), func(s privacy.Spec) bool {
+	return slices.DeleteFunc(slices.Clone(p.Policy.Shown().Constraints), func(s privacy.Spec) bool {
 		return len(s.Over) > 0 && !slices.Contains(s.Over, column)
 	})
+}
+
+func depthInWords(depth int) string {
+	switch depth {
+	case 0:
+		return ""
+	case 1:
+		return ", one level below * at most"
+	}
+	return fmt.Sprintf(", %d levels below * at most", depth)
 }
 
 func hierarchyInWords(spec hierarchy.Spec) string {

@@ -81,7 +81,7 @@ func (b *builder) checkUpdates() {
 	if policy.Suppression > 0 {
 		b.problem("", "has guarded updates, which publish all records of a batch or none: nothing can be set aside", "remove suppression")
 	}
-	for _, c := range policy.Constraints {
+	for _, c := range policy.allConstraints() {
 		if Relative(c.Model) {
 			b.problem(c.Of, fmt.Sprintf("the constraint %v compares classes with the whole table, which moves; the classes of guarded updates cannot", c),
 				"use entropy_l, recursive_l or alpha instead, or choose updates: immediate")

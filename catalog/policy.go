@@ -62,6 +62,9 @@ type TablePolicy struct {
 	Joinable []string `json:",omitempty"`
 	// Columns named here are published by their role; all others are not published.
 	Columns []ColumnPolicy
+	// Hidden are columns that the table's own readers do not see, and some audiences do. Constraints
+	// hold for them as if all saw them.
+	Hidden []string `json:",omitempty"`
 	// Audiences are those that see the table, in the order of Policy.Audiences.
 	Audiences []AudiencePolicy `json:",omitempty"`
 	// Audience is the one that the policy is for; see TablePolicy.For.
@@ -102,6 +105,8 @@ type ColumnPolicy struct {
 	// which takes it from the column's type.
 	Hierarchy *hierarchy.Spec
 	Publish   Form // numeric and date quasi-identifiers only
+	// Depth is that of hierarchy.Coarseness, for an audience.
+	Depth int `json:",omitempty"`
 }
 
 // Form is how a generalized number or date is published.

@@ -35,6 +35,8 @@ type Publication struct {
 	// Columns are the published columns, in the source table's order; behind them,
 	// of a guarded table, the ClassNumber and the Weight.
 	Columns []PublishedColumn
+	// Reserved are those that audiences alone see, in the same order; see For.
+	Reserved []PublishedColumn `json:",omitempty"`
 	// Membership is the table's place among those that are released together; nil for a
 	// table that is released by itself.
 	Membership *Membership `json:",omitempty"`
@@ -44,6 +46,8 @@ type Publication struct {
 type Attribute struct {
 	Column string
 	Spec   hierarchy.Spec
+	// Depth is that of hierarchy.Coarseness, for an audience.
+	Depth int `json:",omitempty"`
 }
 
 // SensitiveColumn is a sensitive column of which a constraint speaks.
@@ -164,6 +168,7 @@ func (b *builder) build() {
 	b.publishMembership()
 	b.checkNames()
 	b.checkMethod()
+	b.checkCoalitions()
 	b.checkAudiences()
 }
 
@@ -205,45 +210,56 @@ func (b *builder) checkRelation() {
 }
 
 func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[string]int) {
-	add := func(name, sqlType string, part Part, attribute int) {
-		b.publication.Columns = append(b.publication.Columns, PublishedColumn{
-			Name: name, Type: sqlType, Source: column.Name, Part: part, Attribute: attribute,
-		})
+	attribute := -1
+	if policy.Role == QuasiIdentifying {
+		var ok bool
+		if attribute, ok = attributes[column.Name]; !ok {
+			return
+		}
+	}
+	shown := shownColumns(column, policy, attribute)
+	if slices.Contains(b.publication.Policy.Hidden, column.Name) {
+		b.publication.Reserved = append(b.publication.Reserved, shown...)
+		return
+	}
+	b.publication.Columns = append(b.publication.Columns, shown...)
+}
+
+// shownColumns are what is published of a column of the source; of a quasi-identifying one, attribute is
+// its index in Publication.Attributes.
+func shownColumns(column Column, policy ColumnPolicy, attribute int) []PublishedColumn {
+	of := func(name, sqlType string, part Part) PublishedColumn {
+		return PublishedColumn{Name: name, Type: sqlType, Source: column.Name, Part: part, Attribute: attribute}
 	}
 	switch policy.Role {
 	case Sensitive, Insensitive:
-		add(column.Name, column.Type, Copy, -1)
+		return []PublishedColumn{of(column.Name, column.Type, Copy)}
 	case QuasiIdentifying:
-		// A domain's condition need not hold for what stands for a class, and NULL
-		// may be forbidden: the base type is published.
-		attribute, ok := attributes[column.Name]
-		if !ok {
-			return
-		}
-		if kind := policy.Hierarchy.Kind; kind != hierarchy.Numeric && kind != hierarchy.Date {
-			add(column.Name, "text", Label, attribute)
-			return
-		}
-		rangeType := valueTypes[column.BaseType].rangeType
-		switch policy.Publish {
-		case FormValue:
-			add(column.Name, column.BaseFormat, Representative, attribute)
-		case FormRange:
-			add(column.Name, rangeType, Range, attribute)
-		default:
-			add(column.Name, column.BaseFormat, Representative, attribute)
-			add(column.Name+rangeSuffix, rangeType, Range, attribute)
-		}
+	default:
+		return nil
+	}
+	// A domain's condition need not hold for what stands for a class, and NULL may be forbidden: the base
+	// type is published.
+	if kind := policy.Hierarchy.Kind; kind != hierarchy.Numeric && kind != hierarchy.Date {
+		return []PublishedColumn{of(column.Name, "text", Label)}
+	}
+	rangeType := valueTypes[column.BaseType].rangeType
+	switch policy.Publish {
+	case FormValue:
+		return []PublishedColumn{of(column.Name, column.BaseFormat, Representative)}
+	case FormRange:
+		return []PublishedColumn{of(column.Name, rangeType, Range)}
+	default:
+		return []PublishedColumn{of(column.Name, column.BaseFormat, Representative), of(column.Name+rangeSuffix, rangeType, Range)}
 	}
 }
 
 func (b *builder) checkNames() {
-	seen := make(map[string]bool)
-	for _, c := range b.publication.Columns {
-		if seen[c.Name] {
-			b.problem(c.Source, fmt.Sprintf("two published columns would be called %s", c.Name), "set publish: value or publish: range")
+	b.checkDifferent("", b.publication.Columns)
+	for _, a := range b.publication.Policy.Audiences {
+		if seen, shown := b.publication.For(a.Audience); shown {
+			b.checkDifferent(" for "+a.Audience, seen.Columns)
 		}
-		seen[c.Name] = true
 	}
 	for _, c := range b.publication.Relation.Columns {
 		if isOwnColumn(c.Name) {
@@ -252,5 +268,16 @@ func (b *builder) checkNames() {
 	}
 	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 && !b.member && !b.publication.Policy.IsMirrored() {
 		b.problem("", "no column is quasi-identifying", "give at least one column the role quasi-identifying")
+	}
+}
+
+// checkDifferent refuses two columns of one name; whose says for whom they are.
+func (b *builder) checkDifferent(whose string, columns []PublishedColumn) {
+	seen := make(map[string]bool)
+	for _, c := range columns {
+		if seen[c.Name] {
+			b.problem(c.Source, fmt.Sprintf("two published columns would be called %s%s", c.Name, whose), "set publish: value or publish: range")
+		}
+		seen[c.Name] = true
 	}
 }

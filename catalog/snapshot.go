@@ -70,6 +70,7 @@ type Snapshot struct {
 // maps protected tables that are not published now, and readable relations that cannot
 // be read, to the reason.
 func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string) *Snapshot {
+	policy = policy.shown()
 	s := &Snapshot{audience: policy.Audience, relations: make(map[Name]Resolution, len(relations))}
 	known := make(map[Name]Relation, len(relations))
 	for _, r := range relations {

@@ -39,6 +39,9 @@ func (a attack) entry() string {
 	return file + ": " + a.text()
 }
 
+// endless says whether only a limit of time ends it: operator_intervention, query_canceled.
+func (a attack) endless() bool { return slices.Contains(a.classes, "57") }
+
 // several says whether the text of a step may hold more than one statement.
 func (a attack) several() bool {
 	return slices.ContainsFunc(a.steps, func(s string) bool { return strings.Contains(strings.TrimRight(s, "; \n"), ";") })

@@ -21,24 +21,25 @@ type manner struct {
 	whole bool
 	// binary results of some types cannot be had.
 	binary bool
+	// endless manners send also what only the site's limit of time ends, which computes until then.
+	endless bool
 	// third, if not 0, says which third of the attacks is enough.
 	third int
 }
 
 // share is the attacks that are sent in this manner.
 func (m manner) share(attacks []attack) []attack {
-	if m.third == 0 {
-		return attacks
-	}
 	var share []attack
-	for i := m.third - 1; i < len(attacks); i += 3 {
-		share = append(share, attacks[i])
+	for i, a := range attacks {
+		if (m.third == 0 || i%3 == m.third-1) && (m.endless || !a.endless()) {
+			share = append(share, a)
+		}
 	}
 	return share
 }
 
 var manners = []manner{
-	{name: "simple", send: oneByOne((*wire).simple), strict: true, runs: true, whole: true},
+	{name: "simple", send: oneByOne((*wire).simple), strict: true, runs: true, whole: true, endless: true},
 	{name: "extended", send: oneByOne(inFormat(0)), strict: true, runs: true},
 	{name: "extended, binary", send: oneByOne(inFormat(1)), strict: true, runs: true, binary: true},
 	{name: "in a pipeline", send: inPipeline, runs: true, third: 1},

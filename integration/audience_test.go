@@ -59,7 +59,11 @@ func siteWithReaders(t *testing.T, o siteOptions, names ...string) *site {
 	s := newSite(t, o)
 	readers, users := "  readers:\n", "users:\n"
 	for _, name := range names {
-		readers += fmt.Sprintf("    %s: {user: %q, password_file: reader.password}\n", name, s.database+"_"+name)
+		reads := ""
+		if name == "bi" {
+			reads = ", reads: tables"
+		}
+		readers += fmt.Sprintf("    %s: {user: %q, password_file: reader.password%s}\n", name, s.database+"_"+name, reads)
 		users += fmt.Sprintf("  - {name: %s, reader: %[1]s, verifier: %s}\n", name, clientVerifier(t))
 	}
 	s.replace(t, "users:\n", users, "slot: ", readers+"slot: ")
@@ -225,7 +229,7 @@ func TestAudiencesChange(t *testing.T) {
 		execute(t, conn, "PREPARE ask AS SELECT count(DISTINCT age) FROM folk; BEGIN; DECLARE c CURSOR FOR TABLE folk")
 	}
 	before := scalar[int](t, coarse, "EXECUTE ask", pgx.QueryExecModeSimpleProtocol)
-	s.replace(t, "readers: [press]", "readers: [bi]")
+	s.replace(t, "readers: [press]", "readers: [bi]", ", reads: tables", "", s.database+"_press\"", s.database+"_press\", reads: tables")
 	s.kproxy(t, "setup").must(t)
 	s.kproxy(t, "reload").must(t)
 	for name, conn := range map[string]*pgx.Conn{"bi": fine, "press": coarse} {

@@ -340,6 +340,7 @@ func (s *site) canaryPolls(t *testing.T, sql string, manner ...any) (stop func()
 			for !conn.IsClosed() && ctx.Err() == nil && shown == "" {
 				rows, err := conn.Query(ctx, sql, manner...)
 				if err != nil {
+					pause(ctx)
 					continue
 				}
 				texts, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -32,7 +32,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	session.who = a.who
 	session.relay.server.application = st.parameters["application_name"]
 	session.about = Client{
-		Session: a.server.sessions.Add(1), User: a.who.User, Reader: a.who.Reader,
+		Session: a.server.sessions.Add(1), User: a.who.User, Reader: a.who.Reader, Audience: state.Audience(),
 		Address: a.who.Address, Transport: a.who.Transport, Since: time.Now(),
 	}
 	keys := &a.server.keys

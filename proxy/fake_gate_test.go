@@ -28,8 +28,13 @@ const (
 	privateName = "kproxy_release_public.patients"
 )
 
-func (testGate) Open(_, _ string, parameters map[string]string) (State, map[string]string, error) {
-	return fakeOpen(parameters)
+func (testGate) Open(_, reader string, parameters map[string]string) (State, map[string]string, error) {
+	state, passed, err := fakeOpen(parameters)
+	if begin, opened := state.(fakeState); opened && reader != "" {
+		begin.audience = "of " + reader
+		state = begin
+	}
+	return state, passed, err
 }
 
 func (testGate) Rewrite(sql string, in State) (Statement, error) {
@@ -97,7 +102,8 @@ func (e fakeEscaper) Unescape(sql string, sent int) int {
 // leads back to.
 type fakeState struct {
 	path          fakePath
-	encoding      string      // "" = UTF8
+	encoding      string // "" = UTF8
+	audience      string
 	levels        []fakeLevel // the open transaction and its savepoints
 	block, failed bool
 }
@@ -135,6 +141,8 @@ const fakeDefaultPath = `"$user", public`
 func (s fakeState) SearchPath() string { return s.path.now }
 
 func (s fakeState) Encoding() string { return cmp.Or(s.encoding, charset.UTF8) }
+
+func (s fakeState) Audience() string { return s.audience }
 
 func (s fakeState) After(effect any) State {
 	if _, open := effect.(fakeBound); open {

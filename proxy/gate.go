@@ -52,6 +52,10 @@ type State interface {
 	// server answers: UTF8, the name of another [charset.Charset], or [charset.None].
 	Encoding() string
 
+	// Audience is the name of those for whom the session's releases are made, for the Observer; "" = those
+	// that see the finest ones. It is the same in all states of a session.
+	Audience() string
+
 	// After is the state once a statement with an effect of Statement.Effects, which
 	// is not nil, has run.
 	After(effect any) State

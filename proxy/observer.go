@@ -34,9 +34,10 @@ type Observer interface {
 type Client struct {
 	Session   uint64           `json:"session"` // numbers the process's sessions, from 1
 	User      string           `json:"user"`
-	Reader    string           `json:"reader,omitempty"` // the role in Config.Readers; "" = the main one
-	Address   netip.Addr       `json:"client"`           // the zero Addr is a Unix socket
-	Transport access.Transport `json:"-"`                // Plain, TLS or Unix
+	Reader    string           `json:"reader,omitempty"`   // the role in Config.Readers; "" = the main one
+	Audience  string           `json:"audience,omitempty"` // as State.Audience
+	Address   netip.Addr       `json:"client"`             // the zero Addr is a Unix socket
+	Transport access.Transport `json:"-"`                  // Plain, TLS or Unix
 	Since     time.Time        `json:"since"`
 }
 

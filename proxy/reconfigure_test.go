@@ -40,6 +40,64 @@ func TestEndReaders(t *testing.T) {
 	}
 }
 
+// TestEndReadersAs ends the sessions of some readers that have read a relation: those of other readers have read
+// another release of it. What the observer is told of each session names the audience that the gate opened it for.
+func TestEndReadersAs(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	readers := map[string]string{testUser: "", "bob": "coarse", "cem": "coarser", "dan": "coarse"}
+	p := startProxy(t, func(c *Config) {
+		c.Observer, c.Readers = w, make(map[string]*pgconn.Config)
+		c.Access.Users = nil
+		for user, reader := range readers {
+			c.Access.Users = append(c.Access.Users, access.User{Name: user, Reader: reader, Verifier: testVerifier()})
+			if reader != "" {
+				c.Readers[reader] = c.Upstream.Copy()
+			}
+		}
+	})
+	conns := make(map[string]*pgconn.PgConn)
+	for user := range readers {
+		conn, err := pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+user+":", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		if conns[user] = conn; user == "dan" {
+			continue // reads something else
+		}
+		if _, err := conn.Exec(t.Context(), "SELECT '"+publicName+"'").ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.EndReadersAs(func(reader string) bool { return reader == "coarse" }, "public.another")
+	p.EndReadersAs(func(reader string) bool { return reader == "coarse" }, publicName)
+	for user, conn := range conns {
+		_, err := conn.Exec(deadline(t), "SELECT 1").ReadAll()
+		ended := (*pgconn.PgError)(nil)
+		switch ends := user == "bob"; {
+		case !ends && err != nil:
+			t.Errorf("the session of %s is ended: %v", user, err)
+		case ends && (!errors.As(err, &ended) || ended.Code != stateAdminShutdown):
+			t.Errorf("the session of %s goes on: %v", user, err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.answered {
+		want := ""
+		if reader := readers[a.User]; reader != "" {
+			want = "of " + reader
+		}
+		if a.Audience != want {
+			t.Errorf("a statement of %s is told of as for audience %q", a.User, a.Audience)
+		}
+	}
+	if len(w.began) != len(readers) || len(w.answered) < len(readers) {
+		t.Errorf("it was told of %d sessions and %d statements", len(w.began), len(w.answered))
+	}
+}
+
 // TestReconfigure changes users and limits under sessions that stay.
 func TestReconfigure(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/nested"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -21,12 +22,16 @@ type audience struct {
 	name, role  string
 	publication catalog.Publication
 	constraints privacy.ConstraintSet // all that hold, those of the table among them
+	attributes  []anonymizer.Attribute
 }
 
 // audiencesOf are the audiences that see a table.
-func audiencesOf(p catalog.Publication, schema privacy.Schema) (all []audience, err error) {
+func audiencesOf(p catalog.Publication, schema privacy.Schema, attributes []anonymizer.Attribute) (all []audience, err error) {
 	for _, of := range p.Policy.Audiences {
-		a := audience{name: of.Audience, role: of.Role}
+		if attributes, err = p.AttributesFor(of.Audience, attributes); err != nil {
+			return nil, err
+		}
+		a := audience{name: of.Audience, role: of.Role, attributes: attributes}
 		a.publication, _ = p.For(of.Audience)
 		if a.constraints, err = p.ConstraintSetFor(of.Audience, schema); err != nil {
 			return nil, fmt.Errorf("audience %s: %w", of.Audience, err)
@@ -59,7 +64,7 @@ func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) {
 	for i := range s.t.layout.audiences {
 		a := &s.t.layout.audiences[i]
 		first := s.parts[0].part
-		groups := nested.NewGroups(finer, s.t.layout.attributes, a.constraints, nested.Options{Seed: seed, FirstGroup: firstClass, Subjects: s.t.layout.subject >= 0})
+		groups := nested.NewGroups(finer, a.attributes, a.constraints, nested.Options{Seed: seed, FirstGroup: firstClass, Subjects: s.t.layout.subject >= 0})
 		release := newPackedRelease(s.t, newPart(0, first.attributes, a.constraints, a.publication), a.constraints.K(), groups)
 		release.audience = a
 		s.audiences = append(s.audiences, &unitedRelease{packedRelease: release, groups: groups})

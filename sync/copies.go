@@ -29,10 +29,7 @@ func (t *table) newCopies() *copies {
 		return nil
 	}
 	c := &copies{partition: t.mode.(*immediate).parts[0].partition}
-	for _, published := range t.layout.publication.Columns {
-		if published.Part != catalog.Copy {
-			continue
-		}
+	for _, published := range t.layout.publication.Copied() {
 		i := t.layout.columns.index(published.Source)
 		weight := textWeight(t.layout.columns[i])
 		if weight == 0 {

@@ -37,6 +37,9 @@ func (p *publisher) write(ctx context.Context) error {
 		return err
 	}
 	p.durations.indexes = p.durations.lap()
+	if err := p.fillAudiences(ctx, filled); err != nil {
+		return err
+	}
 	if err := p.finish(ctx, filled); err != nil {
 		return err
 	}

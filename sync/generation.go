@@ -145,7 +145,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	var shown []string
 	for i := range t.layout.audiences {
 		a := &t.layout.audiences[i]
-		if err := a.view().put(ctx, tx, a.relation("release", t.release.generation)); err != nil {
+		if err := a.view().put(ctx, tx, t.shownFor(a)); err != nil {
 			return fmt.Errorf("creating the published view of %s for %s: %w", t.layout.name(), a.name, err)
 		}
 		shown = append(shown, a.name)
@@ -164,7 +164,7 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')
-		AND c.relname ~ '^(records|stored|release|cellweight|packed|copied|source|member|class[0-9]*)(_[a-z][a-z0-9]*)?_[0-9]+$'
+		AND c.relname ~ '^(records|stored|release|cellweight|followed|parted|packed|copied|source|member|class[0-9]*)(_[a-z][a-z0-9]*)?_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)

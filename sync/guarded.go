@@ -22,6 +22,8 @@ type guarded struct {
 	part    *part
 	lineage *lineage.Lineage
 	changes lineage.Changes
+	// audiences see releases that follow the lineage, the finest first.
+	audiences []*coarserRelease
 	// returns are the records that have left and whose rows are published.
 	returns returnTracker
 	// progress is told how far the first batch is.
@@ -35,15 +37,18 @@ func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded,
 	}
 	u := t.layout.publication.Policy.Updates
 	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, buffer: t.layout.newCoded()}
-	l, err := lineage.New(t.layout.attributes, t.layout.constraints, t.layout.method, lineage.Options{
+	var err error
+	s.lineage, err = lineage.New(t.layout.attributes, t.layout.constraints, t.layout.method, lineage.Options{
 		Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
 		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
 		Progress: func(done, _ int) { s.progress(done) },
 	})
+	if err == nil {
+		err = s.addAudiences()
+	}
 	if err != nil {
 		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.layout.name(), err), Fix: "change its constraints, or say updates: immediate"}
 	}
-	s.lineage = l
 	return s, nil
 }
 
@@ -97,6 +102,7 @@ func (s *guarded) settle(ctx context.Context, now time.Time) error {
 	for _, ghost := range s.changes.Vanished {
 		s.returns.remove(ghost)
 	}
+	s.settleAudiences()
 	return nil
 }
 
@@ -136,6 +142,9 @@ func (s *guarded) moved() []incremental.RecordID { return s.changes.Touched }
 
 func (s *guarded) written() {
 	s.changes = lineage.Changes{}
+	for _, a := range s.audiences {
+		a.changes = lineage.CoarserChanges{}
+	}
 	s.returns.written()
 }
 
@@ -150,6 +159,7 @@ func (s *guarded) status() TableStatus {
 		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts, Untold: f.Untold,
 		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returns.restored,
 	}
+	status.Audiences = s.audienceStatus(f.Classes)
 	if f.Classes == 0 {
 		status.Withheld, status.Reason = status.Records, s.reason(f)
 	}
@@ -186,24 +196,24 @@ func (s *guarded) reason(f lineage.Freshness) string {
 // All new rows are shuffled before they are cut into statements: with classes in their
 // order, a reader would know which of them a statement's last class was cut in.
 func (s *guarded) writeRelease(batch *visibleStatements) {
-	s.deleteRows(batch)
+	s.deleteRows(batch, s.t.release.releaseTable(), s.changes.Gone, s.changes.GoneFrom)
 	rows := s.changes.Rows
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	for chunk := range slices.Chunk(rows, writeChunk) {
 		s.writeRows(batch, chunk)
 	}
-	s.writeWeights(batch)
+	s.writeWeights(batch, s.t.release.weightTable(), s.t.release.releaseTable(), s.changes.Weights, s.changes.GoneFrom)
 	s.writeDeparted(batch.unseen())
+	s.writeAudiences(batch)
 }
 
-// deleteRows finds the rows by their classes, which alone have an index.
-func (s *guarded) deleteRows(batch queue) {
-	gone, from := s.changes.Gone, s.changes.GoneFrom
+// deleteRows finds the rows of a release by their classes, which alone have an index.
+func (s *guarded) deleteRows(batch queue, release string, gone []lineage.RowID, from []incremental.ClassID) {
 	for len(gone) > 0 {
 		n := min(writeChunk, len(gone))
 		classes := slices.Compact(slices.Sorted(slices.Values(from[:n])))
 		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS l USING unnest($1::bigint[], $2::bigint[]) AS g(class, id) WHERE l.%[2]s = g.class AND l.%[3]s = g.id AND l.%[2]s = ANY($3)",
-			s.t.release.releaseTable(), s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
+			release, s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
 		gone, from = gone[n:], from[n:]
 	}
 }
@@ -229,22 +239,22 @@ func (s *guarded) writeRows(batch queue, rows []lineage.NewRow) {
 		append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed}, columns...)...)
 }
 
-// writeWeights notes the weights of classes, of groups of them and of the table, and forgets those of
+// writeWeights notes the weights of classes of a release, of groups of them and of the table, in a table of them, and forgets those of
 // classes that are gone.
-func (s *guarded) writeWeights(batch *visibleStatements) {
-	s.forgetWeights(batch)
+func (s *guarded) writeWeights(batch *visibleStatements, table, release string, changed map[incremental.ClassID]lineage.Weight, goneFrom []incremental.ClassID) {
+	s.forgetWeights(batch, table, release, goneFrom)
 	var w weights
-	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {
-		of := s.changes.Weights[id]
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		of := changed[id]
 		w.add(int64(id), of.Share, of.Ghosts, of.Persons)
 	}
-	w.write(batch, s.t.release.weightTable(), s.part.column)
+	w.write(batch, table, s.part.column)
 }
 
-func (s *guarded) forgetWeights(batch queue) {
-	from := slices.Compact(slices.Sorted(slices.Values(s.changes.GoneFrom)))
+func (s *guarded) forgetWeights(batch queue, table, release string, goneFrom []incremental.ClassID) {
+	from := slices.Compact(slices.Sorted(slices.Values(goneFrom)))
 	for chunk := range slices.Chunk(from, writeChunk) {
 		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS w WHERE w.%[2]s = ANY($1) AND NOT EXISTS (SELECT FROM %[3]s AS l WHERE l.%[2]s = w.%[2]s AND l.%[2]s = ANY($1))",
-			s.t.release.weightTable(), s.part.column, s.t.release.releaseTable()), numbers(chunk))
+			table, s.part.column, release), numbers(chunk))
 	}
 }

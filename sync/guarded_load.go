@@ -36,7 +36,10 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 	if err := s.t.endLoading(l.keys, func() error { return loading.End(l.weights, codes) }); err != nil {
 		return err
 	}
-	return s.loadDeparted(ctx, from)
+	if err := s.loadDeparted(ctx, from); err != nil {
+		return err
+	}
+	return s.loadAudiences(ctx, from)
 }
 
 // guardedLoading is the loading of a guarded table.

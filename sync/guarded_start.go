@@ -19,6 +19,7 @@ func (s *guarded) publish(ctx context.Context, p *publisher, _ *snapshot) error 
 	if s.changes, err = s.lineage.Begin(ctx, p.at); err != nil {
 		return fmt.Errorf("publishing %s: %w", s.t.layout.name(), err)
 	}
+	s.settleAudiences()
 	s.warnOfRefusals(p)
 	// What the classes were made with is as large as the records, which wait for the server
 	// from now on: without this, as much would be thrown away beside it before it is noticed.

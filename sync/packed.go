@@ -144,7 +144,7 @@ func (t *table) releaseRows() string {
 // allReleaseRows are releaseRows of the table's own readers and of its audiences.
 func (t *table) allReleaseRows() []string {
 	all, kind := []string{t.releaseRows()}, "packed"
-	if t.layout.isLinked() {
+	if t.layout.isLinked() || t.layout.isGuarded() {
 		kind = "release"
 	}
 	for i := range t.layout.audiences {

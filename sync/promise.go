@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -116,7 +117,14 @@ func promiseOf(p catalog.Publication) (promise, error) {
 func audiencePromises(p catalog.Publication) (all []audiencePromise, err error) {
 	for _, of := range p.Policy.Audiences {
 		seen, _ := p.For(of.Audience)
-		form, err := identify(seen.Columns)
+		var shows any = seen.Columns
+		if !reflect.DeepEqual(seen.Attributes, p.Attributes) { // stores of earlier versions know no limits
+			shows = struct {
+				Columns    []catalog.PublishedColumn
+				Attributes []catalog.Attribute
+			}{seen.Columns, seen.Attributes}
+		}
+		form, err := identify(shows)
 		if err != nil {
 			return nil, err
 		}
@@ -153,12 +161,12 @@ func (p promise) covers(wanted promise) bool {
 		imply(p.Constraints, wanted.Constraints) && imply(p.People, wanted.People) && p.audiencesStand(wanted, true)
 }
 
-// audiencesStand reports whether every audience may go on reading what it has: it is still one, sees the
-// same columns and, if strong, what it has promises as much.
+// audiencesStand reports whether every audience may go on reading what it has: it sees the same columns and, if
+// strong, what it has promises as much. One that is no more reads nothing: kproxy takes none of its readers there.
 func (p promise) audiencesStand(wanted promise, strong bool) bool {
 	return !slices.ContainsFunc(p.Audiences, func(kept audiencePromise) bool {
-		return !slices.ContainsFunc(wanted.Audiences, func(w audiencePromise) bool {
-			return w.Name == kept.Name && w.Form == kept.Form && (!strong || imply(kept.Constraints, w.Constraints))
+		return slices.ContainsFunc(wanted.Audiences, func(w audiencePromise) bool {
+			return w.Name == kept.Name && (w.Form != kept.Form || strong && !imply(kept.Constraints, w.Constraints))
 		})
 	})
 }

@@ -99,11 +99,15 @@ func publicationSource(b *testing.B, server *pgserver.Server, rows int, alter ..
 	for _, change := range alter {
 		change(&policy)
 	}
-	err = provision.Apply(b.Context(), source, provision.Input{
+	input := provision.Input{
 		Policy: catalog.Policy{Tables: []catalog.TablePolicy{policy}}, Publication: "kproxy",
 		Owner: provision.Login{Name: "bench_owner", Password: "owner"}, Reader: provision.Login{Name: "bench_reader", Password: "reader"},
-	})
-	if err != nil {
+	}
+	for _, a := range policy.Audiences {
+		input.Policy.Audiences = append(input.Policy.Audiences, catalog.Audience{Name: a.Audience, Roles: []string{a.Role}})
+		input.Readers = append(input.Readers, provision.Login{Name: a.Role, Password: "reader"})
+	}
+	if err := provision.Apply(b.Context(), source, input); err != nil {
 		b.Fatal(err)
 	}
 	relations, err := inspect.Relations(b.Context(), source, "bench_reader")

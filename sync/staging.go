@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // What the server has to know of the classes of a release that is not packed, in order to
@@ -60,9 +58,9 @@ func (p *publisher) createTables(ctx context.Context) error {
 	statements = append(statements, p.createLinkedAudiences()...)
 	if p.table.layout.publication.WeighsApart() {
 		class, weights := p.table.parts[0].column, p.table.release.weightTable()
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s bigint PRIMARY KEY, %s real NOT NULL, %s bigint NOT NULL, %s bigint NOT NULL)",
-			weights, class, catalog.WeightColumn, catalog.DiscountedColumn, catalog.LeaversColumn))
+		statements = append(statements, weightsTable(weights, class))
 		statements = append(statements, p.spread(weights, class)...)
+		statements = append(statements, p.table.createCoarser()...)
 	}
 	return p.fenced(ctx, statements, "preparing the tables")
 }
@@ -88,6 +86,9 @@ func (p *publisher) dropAll() string {
 	}
 	if p.table.layout.publication.WeighsApart() {
 		tables = append(tables, p.table.release.weightTable())
+		for i := range p.table.layout.audiences {
+			tables = append(tables, p.table.layout.audiences[i].coarserTables(p.table.release.generation)[1:]...)
+		}
 	}
 	// The view that unpacks a release, or mirrors records, goes with it.
 	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stagingTables()...), ", ") + " CASCADE"

@@ -40,10 +40,15 @@ func (t *releaseState) weightTable() string  { return storeTable("cellweight", t
 // shownRelease is what the published view stands on.
 func (t *table) shownRelease() string {
 	if t.layout.publication.WeighsApart() {
-		return fmt.Sprintf("%[1]s AS l LEFT JOIN %[2]s AS w USING (%[3]s) LEFT JOIN (SELECT %[4]s AS whole FROM %[2]s WHERE %[3]s = 0) AS a ON true",
-			t.release.releaseTable(), t.release.weightTable(), t.parts[0].column, catalog.WeightColumn)
+		return weighed(t.release.releaseTable(), t.release.weightTable(), t.parts[0].column)
 	}
 	return t.release.releaseTable()
+}
+
+// weighed joins rows with the weights of their classes and of the table.
+func weighed(release, weights, class string) string {
+	return fmt.Sprintf("%[1]s AS l LEFT JOIN %[2]s AS w USING (%[3]s) LEFT JOIN (SELECT %[4]s AS whole FROM %[2]s WHERE %[3]s = 0) AS a ON true",
+		release, weights, class, catalog.WeightColumn)
 }
 
 // sqlList joins the SQL of some elements by commas.

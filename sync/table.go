@@ -112,7 +112,7 @@ func newTable(p catalog.Publication) (*table, error) {
 	if t.layout.isMirrored() {
 		return t, nil // it has no classes
 	}
-	if t.layout.audiences, err = audiencesOf(p, schema); err != nil {
+	if t.layout.audiences, err = audiencesOf(p, schema, t.layout.attributes); err != nil {
 		return nil, err
 	}
 	if t.layout.method, err = methods.Trying(p.Policy.Method, p.Policy.Effort); err != nil {

@@ -45,13 +45,11 @@ func (v publishedView) shownList() string {
 }
 
 // copiedList are the number of a record and its columns that are published without
-// generalization.
+// generalization, those that audiences alone see among them.
 func (v publishedView) copiedList(prefix string) string {
 	names := []string{prefix + recordColumn}
-	for _, c := range v.publication.Columns {
-		if c.Part == catalog.Copy {
-			names = append(names, prefix+catalog.QuoteIdentifier(c.Source))
-		}
+	for _, c := range v.publication.Copied() {
+		names = append(names, prefix+catalog.QuoteIdentifier(c.Source))
 	}
 	return strings.Join(names, ", ")
 }

@@ -26,6 +26,8 @@ import (
 // not change with h and allocates nothing.
 func Coverage(h Hierarchy, low, high float64) func(least, greatest float64) float64 {
 	switch t := h.(type) {
+	case coarser:
+		return t.coverage(low, high)
 	case *taxonomy:
 		return t.coverage()
 	case frozenTaxonomy:

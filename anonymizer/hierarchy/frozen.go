@@ -13,6 +13,9 @@ func Frozen(h Hierarchy) Hierarchy {
 	case *prefixes:
 		size := len(h.texts)
 		return frozenPrefixes{&prefixes{texts: h.texts[:size:size], keep: h.keep}}
+	case coarser:
+		h.Hierarchy = Frozen(h.Hierarchy)
+		return h
 	default:
 		return h // which never changes
 	}

@@ -47,6 +47,11 @@ func TestHistoryIsOfItsAtoms(t *testing.T) {
 // instead of those drawn.
 func play(t *testing.T, seed uint64, s setting, codes map[incremental.RecordID][]uint32) *model {
 	m := newModel(t, rand.New(rand.NewPCG(seed, 13)), s)
+	m.play(codes)
+	return m
+}
+
+func (m *model) play(codes map[incremental.RecordID][]uint32) {
 	for range 60 {
 		m.now = m.now.Add(time.Minute)
 		for range m.random.IntN(12) {
@@ -70,7 +75,6 @@ func play(t *testing.T, seed uint64, s setting, codes map[incremental.RecordID][
 		m.publish()
 	}
 	m.must(m.reader.checkHistory())
-	return m
 }
 
 // exchange gives the people of each atom each other's values.

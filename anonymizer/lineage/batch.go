@@ -30,6 +30,19 @@ func LeastBatch(constraints privacy.ConstraintSet, crowd int) int {
 	return least
 }
 
+// leasts are the least number of persons of a batch, and of those together with changes that constraints count,
+// if a number is asked for, or 0.
+func leasts(asked, crowd int, constraints privacy.ConstraintSet) (batch, changed int) {
+	batch, changed = asked, asked
+	if asked == 0 {
+		batch = LeastBatch(constraints, crowd)
+		if valued(constraints) {
+			changed = leastValuedChange
+		}
+	}
+	return max(batch, crowd*constraints.K()), changed
+}
+
 // valued reports whether a constraint counts sensitive values.
 func valued(constraints privacy.ConstraintSet) bool {
 	return slices.ContainsFunc(constraints, func(c privacy.Constraint) bool {
@@ -54,6 +67,9 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 		}
 	}
 	l.expire(now)
+	if err := l.follow(ctx); err != nil {
+		return Changes{}, fmt.Errorf("following with a coarser release: %w", err)
+	}
 	return l.takeChanges(), nil
 }
 
@@ -97,7 +113,7 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 		return err
 	}
 	for _, members := range classes {
-		l.released.found(members, false)
+		l.released.found(members, false, nil)
 	}
 	if len(classes) == 0 {
 		for _, slot := range batch {

@@ -96,11 +96,20 @@ type changeLog struct {
 	touched  []int32       // slots of records whose place may have changed, or that are gone
 	marked   compact.Marks // those of them that are not
 	unlisted bool          // nothing is listed: all is new
+	followed bool          // by a coarser release
+	step     step          // for that
 }
 
 func (g *changeLog) touch(slot int32) {
 	if !g.unlisted && g.marked.Set(slot) {
 		g.touched = append(g.touched, slot)
+	}
+}
+
+// move notes that a row stands for nobody, or for somebody again.
+func (g *changeLog) move(c *class, r row, back bool) {
+	if g.followed {
+		g.step.moves = append(g.step.moves, move{c.id, r.id, back})
 	}
 }
 

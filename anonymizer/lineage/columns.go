@@ -29,6 +29,16 @@ func (c columns) with(before, after Record) columns {
 	return c
 }
 
+// and is the union of two sets.
+func (c columns) and(other columns) columns {
+	for i := range 8 * len(other) {
+		if other.has(i) {
+			c = c.plus(i)
+		}
+	}
+	return c
+}
+
 func (c columns) has(i int) bool { return i/8 < len(c) && c[i/8]&(1<<(i%8)) != 0 }
 
 func (c columns) plus(i int) columns {

@@ -94,7 +94,7 @@ func (u *cutting) cutParts(c *class) (cut bool, err error) {
 			u.refuse(members)
 			continue
 		}
-		if err := u.renew(c, same, c.sealed || counted); err != nil {
+		if err := u.renew(c, same, c.sealed || counted, changed.columns); err != nil {
 			return false, err
 		}
 		cut = true
@@ -142,8 +142,12 @@ func (u *cutting) refuse(members []int32) {
 
 // renew publishes the records behind stale rows as a class of their own, or as several
 // if every one of them may be told apart by its size.
-func (u *cutting) renew(c *class, part func(row) bool, sealed bool) error {
+func (u *cutting) renew(c *class, part func(row) bool, sealed bool, changed columns) error {
 	old := u.released.remove(c, part)
+	from := &renewed{class: c.id, changed: changed, rows: make(map[int32]RowID, len(old.rows))}
+	for _, r := range old.rows {
+		from.rows[r.slot] = r.id
+	}
 	members := slotsOf(old, isAny)
 	for range members {
 		u.backlog.stale.drop()
@@ -159,7 +163,7 @@ func (u *cutting) renew(c *class, part func(row) bool, sealed bool) error {
 		}
 	}
 	for _, members := range classes {
-		u.released.found(members, sealed)
+		u.released.found(members, sealed, from)
 	}
 	return nil
 }

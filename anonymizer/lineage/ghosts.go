@@ -107,6 +107,7 @@ func (l *Lineage) Return(g Ghost, r Record, now time.Time) error {
 	at := l.records.at(slot)
 	at.class, at.row = c.index, place
 	c.rows[place].slot = slot
+	l.log.move(c, c.rows[place], true)
 	c.ghosts--
 	l.released.ghosts--
 	l.released.tally.Return(c.tallied, uint64(c.rows[place].person))

@@ -76,12 +76,14 @@ var ErrRelative = errors.New("constraints that compare classes with the whole ta
 // matters for what may be published next. It is not safe for concurrent use.
 type Lineage struct {
 	options  Options
+	least    int // as asked for
 	rules    rules
 	records  records
 	released released
 	backlog  backlog
 	divider  divider
 	log      changeLog
+	coarser  []*Coarser
 	begun    bool // the first batch of all has been tried, or was empty
 }
 
@@ -91,17 +93,12 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		return nil, ErrRelative
 	}
 	o.Crowd = max(1, o.Crowd)
-	leastChanged := o.Least
-	if o.Least == 0 {
-		o.Least = LeastBatch(constraints, o.Crowd)
-		if valued(constraints) {
-			leastChanged = leastValuedChange
-		}
-	}
-	o.Least = max(o.Least, o.Crowd*constraints.K())
+	asked := o.Least
+	var leastChanged int
+	o.Least, leastChanged = leasts(asked, o.Crowd, constraints)
 	o.Batch = max(o.Batch, o.Least)
 	l := &Lineage{
-		options: o,
+		options: o, least: asked,
 		rules: rules{
 			attributes: attributes, constraints: constraints, k: constraints.K(), subjects: o.Subjects,
 			sensitive: -1, copied: -1, leastChanged: leastChanged,

@@ -303,17 +303,22 @@ func (l *Lineage) recount(weights map[incremental.ClassID]Weight) {
 			l.released.tally.LoadItem(c.tallied, w.tallied())
 		}
 	}
+	l.released.tally.Load(tallied(weights))
+	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
+	for _, c := range less {
+		l.released.disturb(c)
+	}
+}
+
+// tallied are the weights of groups of classes, and of the table.
+func tallied(weights map[incremental.ClassID]Weight) map[int64]tally.Weight {
 	groups := make(map[int64]tally.Weight)
 	for id, w := range weights {
 		if id <= 0 {
 			groups[int64(id)] = w.tallied()
 		}
 	}
-	l.released.tally.Load(groups)
-	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
-	for _, c := range less {
-		l.released.disturb(c)
-	}
+	return groups
 }
 
 // renumber finds the numbers of the persons who have rows.

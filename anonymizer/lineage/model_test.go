@@ -62,6 +62,8 @@ type model struct {
 	expired   int          // records, altogether
 	returned  int          // likewise
 	hasty     bool         // most versions are only followed, and few checked
+	versioned func()       // called after each version; nil for nothing
+	restarted func()       // likewise, after each restart
 }
 
 var began = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)

@@ -3,6 +3,7 @@ package lineage
 import (
 	"math/rand/v2"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
@@ -58,13 +59,18 @@ type released struct {
 }
 
 // found publishes records as a new class, each as a row of its own. Rows and persons are
-// numbered in random order, so that a number does not show when its record came.
-func (p *released) found(members []int32, sealed bool) {
+// numbered in random order, so that a number does not show when its record came. From is where they were
+// published before; nil for new ones.
+func (p *released) found(members []int32, sealed bool, from *renewed) {
 	c := &class{id: p.nextClass, patience: 1, sealed: sealed}
 	p.nextClass++
 	p.classes.add(c)
+	var labels []hierarchy.Generalization
+	if !p.log.unlisted || p.log.followed {
+		labels = p.records.generalize(p.rules.attributes, members)
+	}
 	if !p.log.unlisted {
-		p.log.changes.Classes[c.id] = p.records.generalize(p.rules.attributes, members)
+		p.log.changes.Classes[c.id] = labels
 	}
 	random := rand.New(rand.NewPCG(p.seed, uint64(c.id)))
 	random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -88,6 +94,28 @@ func (p *released) found(members []int32, sealed bool) {
 	}
 	p.rows += len(c.rows)
 	c.tallied = p.count(c)
+	if p.log.followed {
+		p.log.step.born = append(p.log.step.born, birth{c.id, labels, from.origin(c)})
+	}
+}
+
+// renewed are rows whose records are published anew.
+type renewed struct {
+	class   incremental.ClassID
+	changed columns
+	rows    map[int32]RowID // by the slots of records
+}
+
+// origin is what a coarser release has to know of a class that is made of some of the rows.
+func (o *renewed) origin(c *class) *origin {
+	if o == nil {
+		return nil
+	}
+	from := &origin{class: o.class, changed: o.changed, rows: make([]replaced, len(c.rows))}
+	for i, r := range c.rows {
+		from.rows[i] = replaced{o.rows[r.slot], r.id}
+	}
+	return from
 }
 
 // count has the tally know of a class. Where persons are numbered within each class, it is not known whose
@@ -186,6 +214,7 @@ func (p *released) clear() {
 
 // leave makes a row a ghost.
 func (p *released) leave(c *class, r *row) {
+	p.log.move(c, *r, false)
 	r.slot = nobody
 	c.ghosts++
 	p.ghosts++

@@ -29,6 +29,9 @@ func (m *model) restart() {
 	}
 	m.require(m.lineage.Freshness() == before, "freshness %+v after loading, %+v before", m.lineage.Freshness(), before)
 	m.quiet = false
+	if m.restarted != nil {
+		m.restarted()
+	}
 }
 
 // publish makes the next version and checks all of it.
@@ -59,6 +62,9 @@ func (m *model) publish() {
 	clear(m.disturbed)
 	m.due, m.quiet = m.lineage.Due(), true
 	m.require(m.due.IsZero() || m.due.After(m.now), "due at %v, it is %v", m.due.Sub(began), m.now.Sub(began))
+	if m.versioned != nil {
+		m.versioned()
+	}
 }
 
 // checkWithheld: who is withheld for good has waited as long as may be, or all who

@@ -87,7 +87,7 @@ type union struct {
 }
 
 // NewGroups returns no groups over the classes of a partition, or over other groups. Constraints are the effective ones:
-// those of the audience and of all finer ones.
+// those of the audience and of all finer ones. Attributes are those of the finer release, or limited ones (hierarchy.Coarser).
 func NewGroups(finer Finer, attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, o Options) *Groups {
 	g := &Groups{
 		finer: finer, attributes: attributes, constraints: constraints, k: max(1, constraints.K()), sizes: !o.Subjects,
@@ -274,6 +274,19 @@ func (g *Groups) follow(changes incremental.Changes) []incremental.ClassID {
 	}
 	slices.SortFunc(added, func(x, y incremental.ClassID) int { return cmp.Or(cmp.Compare(looks[x], looks[y]), cmp.Compare(x, y)) })
 	return added
+}
+
+// shown is what the groups' readers may see of a class; nil for an unknown one.
+func (g *Groups) shown(class incremental.ClassID) []hierarchy.Generalization {
+	labels := g.finer.Generalize(class)
+	if labels == nil {
+		return nil
+	}
+	shown := make([]hierarchy.Generalization, len(labels))
+	for a, label := range labels {
+		shown[a] = hierarchy.Show(g.attributes[a].Hierarchy, label)
+	}
+	return shown
 }
 
 // take returns what has changed since the last call.

@@ -28,7 +28,11 @@ func TestSecretsDoNotMatterToGroups(t *testing.T) {
 			finer := anonymized(t, lookahead.Partition{}, table, chain[0])
 			other, same := disguised(rand.New(rand.NewPCG(seed, 8)), d, table, finer)
 			// The same classes have the same ids in both, though their order in the release is drawn.
-			want, got := steps(t, table, finer, chain[1]), steps(t, other, inOrder(other, same, table, finer), chain[1])
+			ordered := inOrder(other, same, table, finer)
+			want, got := steps(t, table, table.Attributes(), finer, chain[1]), steps(t, other, other.Attributes(), ordered, chain[1])
+			own, _ := limited(t, table.Attributes(), d.Specs)
+			others, _ := limited(t, other.Attributes(), d.Specs)
+			want, got = append(want, steps(t, table, own, finer, chain[1])...), append(got, steps(t, other, others, ordered, chain[1])...)
 			for i := range want {
 				if !slices.Equal(want[i], got[i]) {
 					t.Fatalf("%s, seed %d, step %d: readers see %d groups, and of another table with the same finer release %d others", name, seed, i, len(want[i]), len(got[i]))
@@ -60,11 +64,11 @@ func lookOf(t *anonymizer.Table, class anonymizer.EquivalenceClass) string {
 
 // steps loads some classes of a release, lets others come, and some go, and gives what the readers of
 // groups see after each.
-func steps(t *testing.T, table *anonymizer.Table, r *anonymizer.Release, coarse privacy.ConstraintSet) [][]string {
+func steps(t *testing.T, table *anonymizer.Table, shown []anonymizer.Attribute, r *anonymizer.Release, coarse privacy.ConstraintSet) [][]string {
 	t.Helper()
 	fine := privacy.ConstraintSet{privacy.KAnonymity{K: 1}}
 	p := incremental.New(table.Attributes(), fine, partition.RoundedPartition{}, incremental.Options{})
-	groups := nested.NewGroups(p, table.Attributes(), coarse, nested.Options{Seed: 1})
+	groups := nested.NewGroups(p, shown, coarse, nested.Options{Seed: 1})
 	load := func(i int) {
 		var records []incremental.Record
 		for _, record := range r.Classes[i] {

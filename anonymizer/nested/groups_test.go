@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -27,6 +28,9 @@ type model struct {
 	coarse    privacy.ConstraintSet
 	partition *incremental.Partition
 	groups    *nested.Groups
+	// attributes and specs are those of the groups: of the data, or limited; see limited.
+	attributes []anonymizer.Attribute
+	specs      []hierarchy.Spec
 
 	rows  map[incremental.RecordID]row
 	next  incremental.RecordID
@@ -51,8 +55,15 @@ func newModel(t *testing.T, seed uint64, shape workload.Shape, persons int, chai
 		gone: map[incremental.ClassID]bool{}, shown: map[incremental.ClassID]string{}, of: map[incremental.RecordID]incremental.ClassID{},
 	}
 	m.partition = incremental.New(m.data.Attributes, chain[0], partition.RoundedPartition{}, incremental.Options{Seed: seed, Subjects: persons > 0})
-	m.groups = nested.NewGroups(m.partition, m.data.Attributes, m.coarse, nested.Options{Seed: seed, Subjects: persons > 0})
+	m.attributes, m.specs = m.data.Attributes, m.data.Specs
+	m.groups = nested.NewGroups(m.partition, m.attributes, m.coarse, nested.Options{Seed: seed, Subjects: persons > 0})
 	return m
+}
+
+// limit has new groups with limits follow the partition.
+func (m *model) limit(seed uint64) {
+	m.attributes, m.specs = limited(m.t, m.data.Attributes, m.data.Specs)
+	m.groups = nested.NewGroups(m.partition, m.attributes, m.coarse, nested.Options{Seed: seed, Subjects: m.persons > 0})
 }
 
 func (m *model) must(err error) {
@@ -186,7 +197,10 @@ func (m *model) check() {
 			for _, r := range members {
 				texts = append(texts, m.rows[r].raw[a])
 			}
-			m.must(anonymizertest.CheckGeneralization(m.data.Specs[a], texts, label))
+			if m.specs[a].Kind != hierarchy.Categorical || label.Value != hierarchy.Root { // values that no taxonomy names
+				m.must(anonymizertest.CheckGeneralization(m.specs[a], texts, label))
+			}
+			m.checkShown(id, a, label)
 		}
 		for _, class := range m.groups.Members(id) {
 			if m.groups.GroupOf(class) != id || m.partition.Generalize(class) == nil {
@@ -211,6 +225,18 @@ func (m *model) check() {
 	}
 }
 
+// checkShown makes the label of what is shown of the group's classes.
+func (m *model) checkShown(group incremental.ClassID, a int, label hierarchy.Generalization) {
+	m.t.Helper()
+	var shown []hierarchy.Generalization
+	for _, class := range m.groups.Members(group) {
+		shown = append(shown, hierarchy.Show(m.attributes[a].Hierarchy, m.partition.Generalize(class)[a]))
+	}
+	if want := hierarchy.Union(m.attributes[a].Hierarchy, shown); !sameLabel(label, want) {
+		m.t.Fatalf("group %d shows %v, and of %v it would be %v", group, label, shown, want)
+	}
+}
+
 func (m *model) group(ids []incremental.RecordID) anonymizertest.Group {
 	g := anonymizertest.Group{Records: len(ids), Sensitive: make([][]uint32, 1)}
 	for _, id := range ids {
@@ -227,7 +253,7 @@ func (m *model) restart(seed uint64, fine privacy.ConstraintSet) {
 	m.t.Helper()
 	o := incremental.Options{Seed: seed, FirstClass: m.partition.NextClass(), Subjects: m.persons > 0}
 	p := incremental.New(m.data.Attributes, fine, partition.RoundedPartition{}, o)
-	groups := nested.NewGroups(p, m.data.Attributes, m.coarse, nested.Options{Seed: seed, FirstGroup: m.groups.NextClass(), Subjects: m.persons > 0})
+	groups := nested.NewGroups(p, m.attributes, m.coarse, nested.Options{Seed: seed, FirstGroup: m.groups.NextClass(), Subjects: m.persons > 0})
 	var withheld []incremental.Record
 	for _, id := range m.partition.Members(0) {
 		withheld = append(withheld, m.record(id))

@@ -37,7 +37,7 @@ func (g *Groups) place(ctx context.Context, added []incremental.ClassID) error {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		labels, size := g.finer.Generalize(class), g.finer.Size(class)
+		labels, size := g.shown(class), g.finer.Size(class)
 		u := g.nearest(labels, size, nil)
 		if u == nil {
 			g.newGroup([]incremental.ClassID{class})
@@ -72,7 +72,7 @@ func (g *Groups) measure(u *union) error {
 	u.size = 0
 	parts := make([][]hierarchy.Generalization, len(u.classes))
 	for i, class := range u.classes {
-		if parts[i] = g.finer.Generalize(class); parts[i] == nil {
+		if parts[i] = g.shown(class); parts[i] == nil {
 			return fmt.Errorf("class %d of group %d is not in the partition", class, u.id)
 		}
 		u.size += g.finer.Size(class)

@@ -18,26 +18,29 @@ import (
 type units struct {
 	table   *anonymizer.Table
 	classes []anonymizer.EquivalenceClass // in an order that follows from what is published
+	order   []int32                       // of each, its place among those that were given
 	scales  []loss.Scale
 	low     []int32 // ranks by unit and attribute
 	high    []int32
 	records int
 }
 
-// newUnits reads the classes. Their order is that of what is published of them, and then drawn.
-func newUnits(ctx context.Context, t *anonymizer.Table, finer []anonymizer.EquivalenceClass, seed uint64) *units {
+// newUnits reads the classes, of which shown are the labels by attribute. Their order is that of what is
+// published of them, and then drawn.
+func newUnits(ctx context.Context, t *anonymizer.Table, finer []anonymizer.EquivalenceClass, shown func(a int) []hierarchy.Generalization, seed uint64) *units {
 	u := &units{table: t, scales: make([]loss.Scale, len(t.Attributes()))}
 	d, n := len(u.scales), len(finer)
 	low, high := make([]int32, n*d), make([]int32, n*d)
 	cores.Each(d, func(a int) {
 		if ctx.Err() == nil {
-			u.scales[a] = readAxis(t, a, finer, func(i int, least, greatest int32) {
+			u.scales[a] = readAxis(t.Attributes()[a].Hierarchy, shown(a), func(i int, least, greatest int32) {
 				low[i*d+a], high[i*d+a] = least, greatest
 			})
 		}
 	})
 	order := published(t, finer, low, high)
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	u.order = order
 	u.classes, u.low, u.high = make([]anonymizer.EquivalenceClass, n), make([]int32, 0, n*d), make([]int32, 0, n*d)
 	for place, i := range order {
 		u.classes[place] = finer[i]
@@ -48,9 +51,8 @@ func newUnits(ctx context.Context, t *anonymizer.Table, finer []anonymizer.Equiv
 }
 
 // readAxis ranks what is published of an attribute.
-func readAxis(t *anonymizer.Table, a int, finer []anonymizer.EquivalenceClass, set func(i int, least, greatest int32)) loss.Scale {
-	h := t.Attributes()[a].Hierarchy
-	spans := hierarchy.SpansOf(h, labels(t, a, finer))
+func readAxis(h hierarchy.Hierarchy, shown []hierarchy.Generalization, set func(i int, least, greatest int32)) loss.Scale {
+	spans := hierarchy.SpansOf(h, shown)
 	var positions []float64
 	hidden := false
 	for _, s := range spans.Of {

@@ -40,7 +40,11 @@ func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Re
 // Reach is what CheckApart says of protected data that readers can reach, while the source is away.
 func Reach(ctx context.Context, owner *pgx.Conn, in CheckInput) (report Report, err error) {
 	err = readingAgain(ctx, owner, func() error {
-		report, err = audit(ctx, owner, in)
+		of, _, err := in.noted(ctx, owner)
+		if err != nil {
+			return err
+		}
+		report, err = audit(ctx, owner, of)
 		return err
 	})
 	return report, err
@@ -71,8 +75,11 @@ func checkSource(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, []
 // checkRelease reports what stands in the way in the database of store and release. The relations are
 // those of the source.
 func checkRelease(ctx context.Context, conn *pgx.Conn, in CheckInput, relations []catalog.Relation) (Report, error) {
-	c := checker{ctx: ctx, conn: conn, in: in, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
-	var err error
+	in, moved, err := in.noted(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	c := checker{ctx: ctx, conn: conn, in: in, report: moved, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
 	if c.server, err = readServer(ctx, conn); err != nil {
 		return nil, err
 	}

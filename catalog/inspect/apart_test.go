@@ -34,7 +34,7 @@ func prepareApart(t *testing.T) apart {
 	a.in.Policy.Readable = nil
 	for side, conn := range map[provision.Side]*pgx.Conn{provision.SourceSide: admin, provision.ReleaseSide: there} {
 		err := provision.Apply(t.Context(), conn, provision.Input{
-			Side: side, Policy: a.in.Policy, Publication: a.in.Publication,
+			Side: side, Policy: a.in.Policy, Publication: a.in.Publication, Besides: []string{admin.Config().Database, name},
 			Owner: provision.Login{Name: a.in.Owner, Password: "secret"}, Reader: provision.Login{Name: a.in.Reader},
 		})
 		if err != nil {

@@ -18,9 +18,13 @@ type CheckInput struct {
 	Reader string
 	// Readers are further roles that clients' sessions run as: members of Reader, or of the first
 	// role of their audience, with no rights of their own. The first ones of audiences are among them.
-	Readers     []string
+	Readers []string
+	// Finest are those of Readers that are in no audience because that is meant.
+	Finest      []string
 	Publication string
 	Slot        string
+	// Place and Fingerprint are where the configuration was read from and that of its policy.
+	Place, Fingerprint string
 	// TemporaryTables says that sessions may make temporary tables: they are not
 	// read-only then.
 	TemporaryTables bool

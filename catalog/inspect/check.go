@@ -28,7 +28,11 @@ func Check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 }
 
 func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
-	c := checker{ctx: ctx, conn: conn, in: in, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
+	in, moved, err := in.noted(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	c := checker{ctx: ctx, conn: conn, in: in, report: moved, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
 	if err := c.checkServer(); err != nil {
 		return nil, err
 	}

@@ -131,6 +131,14 @@ func (j *publicationJudge) judge() {
 	j.judgeRest(protected)
 }
 
+// add makes a table one of the publication's, which may have others that somebody else needs.
+func (j *publicationJudge) add(table catalog.Name) string {
+	if j.c.apart || j.c.incomplete() {
+		return j.set
+	}
+	return "ALTER PUBLICATION " + catalog.QuoteIdentifier(j.c.in.Publication) + " ADD TABLE ONLY " + table.SQL()
+}
+
 // judgeTable looks at what is sent of one protected table.
 func (j *publicationJudge) judgeTable(r catalog.Relation) {
 	named := slices.ContainsFunc(j.tables, func(t publishedTable) bool { return t.OID == uint32(r.OID) })
@@ -139,7 +147,7 @@ func (j *publicationJudge) judgeTable(r catalog.Relation) {
 		if len(r.Leaves) > 0 {
 			what += " itself, so that new partitions would be missed"
 		}
-		j.found(Error, r.Name, what, j.set)
+		j.found(Error, r.Name, what, j.add(r.Name))
 	}
 	if j.flags.ViaRoot && r.Kind == catalog.KindPartitionedTable {
 		// PostgreSQL then leaves TRUNCATE of a partition out, and does not say in which
@@ -238,7 +246,7 @@ func (j *publicationJudge) judgeRest(protected map[uint32]bool) {
 		case catalog.IsOwn(t.Schema):
 			j.found(Error, t.name(), "holds a table of schema "+t.Schema+own, j.set)
 		default:
-			j.found(Warning, t.name(), "holds tables that are not protected"+cost, j.set)
+			j.found(Warning, t.name(), "holds tables that are not protected"+cost, "run kproxy setup")
 		}
 	}
 }

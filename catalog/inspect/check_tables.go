@@ -159,6 +159,7 @@ var storeRelations = []struct {
 	{[]string{"kproxy_store.accepted", "kproxy_store.policy"}, "did not keep what the operator accepts"},
 	{[]string{"kproxy_catalog.heartbeat", "kproxy_store.applied"}, "could not tell whom the readers' servers follow"},
 	{[]string{"kproxy_catalog.mark"}, "did not tell whether what readers see has changed"},
+	{[]string{"kproxy_store.installation"}, "did not know whose configuration it is"},
 	{[]string{"kproxy_store.vanished"}, "had no guarded updates of several tables"},
 }
 
@@ -167,7 +168,7 @@ func (c *checker) checkStore() error {
 	for _, of := range []struct {
 		table, what string
 		columns     []string
-	}{{"generation", "generations have", storeColumns}, {"position", "position has", []string{"timeline", "store_system", "store_timeline"}}, {"reader", "list of readers has", []string{"is_first"}}} {
+	}{{"generation", "generations have", storeColumns}, {"position", "position has", []string{"timeline", "store_system", "store_timeline"}}, {"reader", "list of readers has", []string{"is_first", "audience"}}} {
 		rows, err := collect[nameRow](c.ctx, c.conn, "store", catalog.StoreSchema, of.table, of.columns)
 		if err != nil {
 			return err

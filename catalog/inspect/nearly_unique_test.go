@@ -120,6 +120,23 @@ func TestSampledValues(t *testing.T) {
 	}
 }
 
+// TestNamesLikeFormats looks at a table whose names have the signs of formats, by persons and without.
+func TestNamesLikeFormats(t *testing.T) {
+	t.Parallel()
+	p := prepare(t)
+	execute(t, p.admin, p.fill(`CREATE SCHEMA held; GRANT USAGE ON SCHEMA held TO {owner};
+		CREATE TABLE held."50%d off%s" (age int, "%v%%" int, "%!s(x)" int);
+		INSERT INTO held."50%d off%s" SELECT i % 7, i, i % 500 FROM generate_series(1, 3000) i;
+		GRANT SELECT ON ALL TABLES IN SCHEMA held TO {owner}`))
+	policy := catalog.Policy{Tables: []catalog.TablePolicy{held("50%d off%s", "", 5, "%v%%")}}
+	for _, subject := range []string{"", "%!s(x)"} {
+		policy.Tables[0].Subject = subject
+		if got := p.joinable(policy); !slices.Equal(got, []string{"50%d off%s.%v%%"}) {
+			t.Errorf("by %q: %q", subject, got)
+		}
+	}
+}
+
 // TestEqualColumns finds columns of two tables that agree row by row, or in their values.
 func TestEqualColumns(t *testing.T) {
 	t.Parallel()

@@ -100,14 +100,16 @@ func (t *rawTable) sample(ctx context.Context, conn *pgx.Conn) error {
 			c.share = sampledRecords / float64(present[i])
 		}
 	}
-	query := fmt.Sprintf("SELECT v.i, v.h, pg_catalog.count(*) AS n, %%s AS who FROM %s s, LATERAL (VALUES %s) v(i, h, bound) WHERE v.h <= v.bound GROUP BY v.i, v.h%%s",
-		t.from(), t.drawing())
-	if subject, counted := t.relation.Column(t.policy.Subject); counted {
-		who := "s." + catalog.QuoteIdentifier(subject.Name) + "::pg_catalog.text"
-		query = fmt.Sprintf(query, who, ", 4")
+	who, further, order := "pg_catalog.count(*)", "", " ORDER BY v.i, v.h"
+	subject, personal := t.relation.Column(t.policy.Subject)
+	if personal {
+		who, further, order = "s."+catalog.QuoteIdentifier(subject.Name)+"::pg_catalog.text", ", 4", ""
+	}
+	// Names may have the signs that formats have: none is part of one.
+	query := "SELECT v.i, v.h, pg_catalog.count(*) AS n, " + who + " AS who FROM " + t.from() + " s, LATERAL (VALUES " + t.drawing() +
+		") v(i, h, bound) WHERE v.h <= v.bound GROUP BY v.i, v.h" + further + order
+	if personal {
 		query = "SELECT p.i, p.h, pg_catalog.sum(p.n)::pg_catalog.int8, pg_catalog.count(*) FROM (" + query + ") p GROUP BY p.i, p.h ORDER BY p.i, p.h"
-	} else {
-		query = fmt.Sprintf(query, "pg_catalog.count(*)", " ORDER BY v.i, v.h")
 	}
 	rows, err := conn.Query(ctx, query)
 	if err != nil {

@@ -234,6 +234,7 @@ func TestAudiencesChange(t *testing.T) {
 	expect("again", changed)
 
 	// The first one of an audience becomes the first one of another.
+	next.Finest = []string{bi, research}
 	next.Policy.Audiences = []catalog.Audience{{Name: "research", Roles: []string{press}}, {Name: "press", Roles: []string{second}}}
 	apply(t, admin, next)
 	expect("after another", map[string][2]string{

@@ -49,7 +49,8 @@ func awaitLocks(t *testing.T, conn *pgx.Conn, held, wanted string) {
 	}
 }
 
-// TestApplyAtOnce prepares databases of one server with the same roles at the same time.
+// TestApplyAtOnce prepares databases of one server, all of one configuration, with the same roles at the
+// same time.
 func TestApplyAtOnce(t *testing.T) {
 	t.Parallel()
 	first, in := database(t)
@@ -57,6 +58,9 @@ func TestApplyAtOnce(t *testing.T) {
 	for range 3 {
 		further, _ := database(t)
 		sessions = append(sessions, further)
+	}
+	for _, admin := range sessions {
+		in.Besides = append(in.Besides, admin.Config().Database)
 	}
 	var all sync.WaitGroup
 	for _, admin := range sessions {

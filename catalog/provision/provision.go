@@ -61,10 +61,19 @@ type Input struct {
 	// its rights and none of their own. Those of an audience of the policy are members of its
 	// first role in place of Reader, and that one has rights of its own, to what the audience
 	// sees. What an earlier set-up made and is no more among them loses what it had and its login.
-	Readers     []Login
+	Readers []Login
+	// Finest are those of Readers that are in no audience and are meant to read what tables says. One
+	// that was in an audience before, and is not among them, is refused.
+	Finest      []string
 	Publication string
 	// Slot is the replication slot, which the script only speaks of.
 	Slot string
+	// Place is the machine and the file that the configuration was read from, and Fingerprint that of its
+	// policy: by them the store and the publication know whether they are this configuration's.
+	Place, Fingerprint string
+	// Besides are the other databases of the configuration, which share its roles: that of the other side,
+	// the first one, where Side is one of two.
+	Besides []string
 	// Database is the name by which clients know the database; empty if it is the
 	// server's own.
 	Database string

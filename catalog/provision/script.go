@@ -19,10 +19,11 @@ var sqlFiles embed.FS
 // release or the source alone.
 var (
 	parts = []string{
-		"header.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
+		"header.sql", "claim.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "installation.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
 		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 	}
-	ofSource = []string{"header.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
+	ofSource = []string{"header.sql", "claim.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
+	ofBoth   = []string{"header.sql", "claim.sql", "owner.sql"}
 )
 
 // partsOf are the parts of one side's script.
@@ -32,7 +33,7 @@ func partsOf(side Side) []string {
 		case SourceSide:
 			return !slices.Contains(ofSource, part)
 		case ReleaseSide:
-			return part != "header.sql" && part != "owner.sql" && slices.Contains(ofSource, part)
+			return !slices.Contains(ofBoth, part) && slices.Contains(ofSource, part)
 		default:
 			return part == "mirrored.sql"
 		}
@@ -51,6 +52,10 @@ type scriptData struct {
 	Source, Release bool
 	// Further are the other reader roles, and Readers all of them.
 	Further, Readers []string
+	// Undecided are the readers in no audience that are not meant to read what tables says, as far as
+	// they were in an audience before; Undecidedly is what to do about them.
+	Undecided   []string
+	Undecidedly string
 	// Heads are the roles that get what readers get, as a list of identifiers: Reader, and the
 	// first of each audience. HeadNames are their names, and Members are all others of Readers.
 	Heads                      string
@@ -64,12 +69,15 @@ type scriptData struct {
 	HelperRanges               []helperRange
 	Comparisons                []comparison
 	// ReleasePrefix begins the names of Reader's release schemas, ReleasePattern those of all.
-	ReleasePrefix       string
-	ReleasePattern      string
+	ReleasePrefix  string
+	ReleasePattern string
+	// AudienceFormat makes of an audience's name how its schemas' names begin.
+	AudienceFormat      string
 	ClassesPrefix       string
 	WeightColumn        string
 	Protected, Readable []catalog.Name
 	Functions           []catalog.Name
+	claims
 	// Sent are the protected tables with the columns that the policy needs of each.
 	Sent             []sentTable
 	ProtectedSchemas []string
@@ -143,6 +151,10 @@ func newScriptData(in Input) (scriptData, error) {
 		data.Sent = append(data.Sent, sentTable{t.Table, in.Policy.NeededColumns(t)})
 	}
 	data.Source, data.Release = in.Side != ReleaseSide, in.Side != SourceSide
+	var err error
+	if data.claims, err = claimsOf(in); err != nil {
+		return scriptData{}, err
+	}
 	if !data.Source {
 		data.Protected = nil // they are somewhere else
 	}
@@ -175,6 +187,7 @@ func newScriptData(in Input) (scriptData, error) {
 // addReaders divides the reader roles by audiences.
 func (data *scriptData) addReaders(in Input) {
 	data.HeadNames = []string{in.Reader.Name}
+	data.Undecidedly, data.AudienceFormat = catalog.Undecided, catalog.ReleaseSchemaFor("%s", "")
 	for _, a := range in.Policy.Audiences {
 		if len(a.Roles) == 0 {
 			continue // nobody belongs to it so far
@@ -188,6 +201,9 @@ func (data *scriptData) addReaders(in Input) {
 	}
 	for _, reader := range in.Readers {
 		data.Further = append(data.Further, reader.Name)
+		if in.Policy.AudienceOf(reader.Name) == "" && !slices.Contains(in.Finest, reader.Name) {
+			data.Undecided = append(data.Undecided, reader.Name)
+		}
 		if slices.Contains(data.HeadNames, reader.Name) {
 			continue
 		}

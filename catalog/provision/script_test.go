@@ -176,7 +176,7 @@ func TestSetupMendsWhatDrifted(t *testing.T) {
 		GRANT ALL ON SCHEMA kproxy_store TO PUBLIC;
 		GRANT SELECT ON kproxy_store.position TO PUBLIC, `+reader+`;
 		REVOKE USAGE ON SCHEMA kproxy_catalog FROM `+reader+`;
-		ALTER SCHEMA kproxy_store OWNER TO postgres;
+		ALTER SCHEMA kproxy_catalog OWNER TO postgres;
 		ALTER ROLE `+reader+` NOLOGIN INHERIT;
 		DROP VIEW kproxy_catalog.pg_class CASCADE;`)
 	apply(t, admin, in)

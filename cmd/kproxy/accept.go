@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/accept"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/internal/config"
 )
@@ -84,7 +85,7 @@ func newAccept() *cobra.Command {
 		if *yes {
 			confirm = func() error { return nil }
 		}
-		a, err := acceptShown(ctx, cfg, accept.Place(*path), tableNames(arguments), out, confirm)
+		a, err := acceptShown(ctx, cfg, upstream.Place(*path), tableNames(arguments), out, confirm)
 		if err != nil {
 			return err
 		}

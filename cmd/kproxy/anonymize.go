@@ -194,13 +194,11 @@ func (a *anonymization) forAudiences(c *cobra.Command, policy *config.PolicyFile
 	return all, nil
 }
 
-// audiencePaths are the paths of a table's releases: of an audience the file's name has the audience's before its
-// ending.
+// audiencePaths are the paths of a table's releases.
 func audiencePaths(path string, audiences []catalog.AudiencePolicy) []string {
 	paths := []string{path}
 	for _, audience := range audiences {
-		ending := filepath.Ext(path)
-		paths = append(paths, strings.TrimSuffix(path, ending)+"."+audience.Audience+ending)
+		paths = append(paths, audiencePath(path, audience.Audience))
 	}
 	return paths
 }
@@ -345,7 +343,7 @@ func (a *anonymization) addManifests(w writing, summary []anonymized, outputs *f
 			continue
 		}
 		err := outputs.addManifest(tablefile.Manifest{
-			Table: s.Table, File: filepath.Base(s.File), Format: w.format, Bytes: output.Size(), SHA256: s.SHA256,
+			Table: s.Table, Audience: s.Audience, File: filepath.Base(s.File), Format: w.format, Bytes: output.Size(), SHA256: s.SHA256,
 			Rows: int64(s.Rows), Columns: w.rows[i].Columns, Policy: policy.Fingerprint, Constraints: w.constraints[i], Promise: w.promise, Together: w.together,
 			Proof: &s.Proof, Version: build.This().Version, At: time.Now().UTC().Truncate(time.Second),
 		}, s.File, a.output.force)

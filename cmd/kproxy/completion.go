@@ -36,6 +36,17 @@ func completeNames(c *cobra.Command, named []string, besides func(catalog.Policy
 	return slices.DeleteFunc(names, func(one string) bool { return slices.Contains(named, one) }), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeAudiences proposes the audiences of the configuration.
+func completeAudiences(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var audiences []string
+	if cfg := configured(c); cfg != nil {
+		for _, a := range cfg.Policy.Audiences {
+			audiences = append(audiences, a.Name)
+		}
+	}
+	return audiences, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeUsers proposes one user of the configuration.
 func completeUsers(c *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var users []string

@@ -12,13 +12,15 @@ import (
 func newEvalAttackAudiences() *cobra.Command {
 	setup := attack.Default()
 	setup.K, setup.Rates, setup.Steps = []int{5, 25}, []float64{0.005}, 20
+	setup.Crowds = []int{2}
 	c := &cobra.Command{
 		Use:   "audiences",
 		Short: "Attack several releases of one table: what readers learn who pool them",
-		Long: `Audiences publishes a table that changes for several audiences at once, with immediate
-updates: --k 5,25 is a fine release and a coarser one. The coarser releases are made of unions
-of the finer one's classes, and for comparison each is made by itself. It compares what readers
-of all releases learn together with what those of the finest learn alone.
+		Long: `Audiences publishes a table that changes for several audiences at once, with immediate updates
+and with guarded ones: --k 5,25 is a fine release and a coarser one. The coarser releases are
+made of unions of the finer one's classes, and for comparison each is made by itself. It compares
+what readers of all releases learn together with what those of the finest, and of the coarsest,
+learn alone.
 
 The attackers are those of 'kproxy eval attack'.
 
@@ -28,9 +30,7 @@ The attackers are those of 'kproxy eval attack'.
 	}
 	attackFlags(c, &setup)
 	c.Flags().Lookup("rates").DefValue = "0.005"
-	for _, name := range []string{"crowds", "least", "batch", "within"} {
-		_ = c.Flags().MarkHidden(name) // of guarded updates; the flag is there
-	}
+	c.Flags().Lookup("crowds").DefValue = "2"
 	json := c.Flags().Bool("json", false, "print JSON instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := setup.Validate(); err != nil {

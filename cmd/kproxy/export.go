@@ -16,6 +16,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/export"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/tablefile"
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 func newExport() *cobra.Command {
@@ -25,6 +26,10 @@ func newExport() *cobra.Command {
 		Long: `Export writes published tables as readers see them now. All tables of one command come from
 one snapshot, so that tables about the same persons can be joined. It reads the database as
 the owner; 'kproxy serve' need not run, but must have published the tables.
+
+With --audience, they are written as the readers of that audience see them: its rows, its
+columns, its constraints. Files in a folder have its name before their ending, as in
+patients.press.csv.
 
 The ending of --out, or --format, says whether the file is CSV or Parquet. Of several
 tables, --out is a folder. Rows are ordered by what they show. Beside each file
@@ -37,6 +42,7 @@ yet, is refused.
 
   kproxy export patients --out patients.parquet
   kproxy export patients visits prescriptions --out released --format csv
+  kproxy export patients --audience press --out patients.press.csv
 
 Exit codes: 0 the files are written; 1 none is; 2 wrong command line.`,
 		ValidArgsFunction: completeTables,
@@ -49,6 +55,8 @@ Exit codes: 0 the files are written; 1 none is; 2 wrong command line.`,
 	}
 	var output fileOutput
 	output.flags(c, "write to this `FILE`, or several tables into this folder; - for standard output")
+	audience := c.Flags().String("audience", "", "write what this `AUDIENCE` sees (default: what upstream.reader sees)")
+	_ = c.RegisterFlagCompletionFunc("audience", completeAudiences) // the flag is there
 	bounded := boundedConfig(c, 0, "take at most `LONG`")
 	asJSON := jsonFlag(c)
 	quiet := quietFlag(c, "no progress on standard error")
@@ -57,7 +65,7 @@ Exit codes: 0 the files are written; 1 none is; 2 wrong command line.`,
 			return usageError{errors.New("--out is needed")}
 		}
 		return bounded(func(ctx context.Context, cfg *config.Config) error {
-			e := exporting{config: cfg, output: output, bar: newProgress(os.Stderr), quiet: *quiet}
+			e := exporting{config: cfg, audience: *audience, output: output, bar: newProgress(os.Stderr), quiet: *quiet}
 			defer e.bar.done()
 			manifests, err := e.run(ctx, c, tableNames(arguments))
 			if err != nil {
@@ -71,10 +79,11 @@ Exit codes: 0 the files are written; 1 none is; 2 wrong command line.`,
 
 // exporting is one run of kproxy export.
 type exporting struct {
-	config *config.Config
-	output fileOutput
-	bar    *progress
-	quiet  bool
+	config   *config.Config
+	audience string // empty for the policy's own readers
+	output   fileOutput
+	bar      *progress
+	quiet    bool
 }
 
 // paths are where the tables go, and their format.
@@ -91,12 +100,48 @@ func (e *exporting) paths(tables []catalog.Name) ([]string, tablefile.Format, er
 			return nil, "", failure{codeMissing, "name one of " + strings.Join(known, ", "), fmt.Errorf("the configuration protects no table %s: it has %s", name, strings.Join(known, ", "))}
 		}
 	}
+	if err := e.checkAudience(tables); err != nil {
+		return nil, "", err
+	}
 	if len(tables) > 1 {
 		format, err := e.output.folderFormat()
-		return e.output.inFolder(tables, format), format, err
+		paths := e.output.inFolder(tables, format)
+		for i := range paths {
+			paths[i] = audiencePath(paths[i], e.audience)
+		}
+		return paths, format, err
 	}
 	format, err := e.output.fileFormat()
 	return []string{e.output.path}, format, err
+}
+
+// checkAudience refuses an audience that there is not, or that does not see a table.
+func (e *exporting) checkAudience(tables []catalog.Name) error {
+	if e.audience == "" {
+		return nil
+	}
+	seen, known := e.config.Policy.For(e.audience)
+	if !known {
+		var all []string
+		for _, a := range e.config.Policy.Audiences {
+			all = append(all, a.Name)
+		}
+		if len(all) == 0 {
+			return failure{codeMissing, "leave --audience out", fmt.Errorf("the configuration has no audience %s: it has none", visible.Text(e.audience))}
+		}
+		return failure{codeMissing, "name one of " + strings.Join(all, ", "), fmt.Errorf("the configuration has no audience %s: it has %s", visible.Text(e.audience), strings.Join(all, ", "))}
+	}
+	for _, name := range tables {
+		if slices.ContainsFunc(seen.Tables, func(t catalog.TablePolicy) bool { return t.Table == name }) {
+			continue
+		}
+		all := make([]string, len(seen.Tables))
+		for i, t := range seen.Tables {
+			all[i] = t.Table.String()
+		}
+		return failure{codeMissing, fmt.Sprintf("name tables of audiences.%s.tables", e.audience), fmt.Errorf("audience %s does not see table %s: it sees %s", e.audience, name, strings.Join(all, ", "))}
+	}
+	return nil
 }
 
 // run writes the tables under other names, and gives them their names together.
@@ -108,7 +153,7 @@ func (e *exporting) run(ctx context.Context, c *cobra.Command, tables []catalog.
 	if err := e.output.checkFree(paths); err != nil {
 		return nil, err
 	}
-	snapshot, err := export.Open(ctx, e.config, tables)
+	snapshot, err := export.Open(ctx, e.config, e.audience, tables)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +201,11 @@ func (e *exporting) summarize(c *cobra.Command, manifests []tablefile.Manifest, 
 		return writeJSON(out, map[string]any{"tables": manifests})
 	}
 	for _, m := range manifests {
-		if _, err := fmt.Fprintf(out, "%s: %d rows of %s, as of %s\n", m.File, m.Rows, m.Table, m.Position); err != nil {
+		of := m.Table
+		if m.Audience != "" {
+			of += " for " + m.Audience
+		}
+		if _, err := fmt.Fprintf(out, "%s: %d rows of %s, as of %s\n", m.File, m.Rows, of, m.Position); err != nil {
 			return err
 		}
 	}

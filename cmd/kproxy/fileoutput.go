@@ -81,6 +81,16 @@ func (o *fileOutput) inFolder(tables []catalog.Name, format tablefile.Format) []
 	return paths
 }
 
+// audiencePath is the path of a table's release for an audience, whose name stands before the ending; the table's
+// own readers have no name.
+func audiencePath(path, audience string) string {
+	if audience == "" {
+		return path
+	}
+	ending := filepath.Ext(path)
+	return strings.TrimSuffix(path, ending) + "." + audience + ending
+}
+
 // checkFree makes the folder of paths, if it is missing, and checks that files and manifests can be written: before
 // long work.
 func (o *fileOutput) checkFree(paths []string) error {

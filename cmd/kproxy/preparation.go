@@ -22,6 +22,7 @@ import (
 // preparation prepares the databases of a configuration as their administrators. It writes warnings.
 type preparation struct {
 	config   *config.Config
+	file     string                    // that the configuration was read from
 	admins   map[provision.Side]string // connection URLs
 	warnings io.Writer
 }
@@ -51,7 +52,10 @@ func (p *preparation) prepareSide(ctx context.Context, side provision.Side) erro
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	input := provisioned(p.config, side)
+	input, err := provisioned(p.config, p.file, side)
+	if err != nil {
+		return err
+	}
 	if input.Policy, err = p.present(ctx, conn, side); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func newReport() *cobra.Command {
 		Long: `Report writes a dossier of what is published, for people who assess it: dossier.html and
 dossier.json in the folder --out. It says which columns are published and by which rule, what
 is lost, the risk that a person is identified against a threshold, what a simulated attacker
-achieves on this release, what the verifier proved and when, which policies and releases there were, and
+achieves on this release, the same of what each audience sees, what the verifier proved and when, which policies and releases there were, and
 what is not covered; and which clauses of standards ask for these figures. It claims no conformity.
 
 The figures are counted on the published tables as readers see them at that moment, in one snapshot.
@@ -167,6 +167,9 @@ func (r *reporting) write(out io.Writer, made *dossier.Dossier, key crypto.Signe
 	}
 	for _, t := range made.Tables {
 		fmt.Fprintln(out, t.Line(made.Threshold))
+		for _, a := range t.Audiences {
+			fmt.Fprintln(out, a.Line(t.Name, made.Threshold))
+		}
 	}
 	_, err = fmt.Fprintf(out, "wrote %s into %s\n", strings.Join(names, ", "), r.out)
 	return err

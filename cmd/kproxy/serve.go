@@ -9,9 +9,9 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/accept"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 	"github.com/kproxy/kproxy/cmd/kproxy/systemd"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -64,7 +64,7 @@ func serve(ctx context.Context, path string) error {
 		Logger:    log,
 		Level:     level,
 		Load:      func() (*config.Config, error) { return loadConfig(path) },
-		Place:     accept.Place(path),
+		Place:     upstream.Place(path),
 		Progress:  bar.show,
 		Failpoint: failpoint(os.Getenv(failpointEnv)),
 		Listeners: listeners,

@@ -11,7 +11,9 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // Environment variables with the connection URLs of administrators.
@@ -70,7 +72,7 @@ were created by other means; 'kproxy check' reports what they lack.`,
 		if err != nil {
 			return err
 		}
-		p := preparation{config: cfg, warnings: c.ErrOrStderr(), admins: map[provision.Side]string{
+		p := preparation{config: cfg, file: *path, warnings: c.ErrOrStderr(), admins: map[provision.Side]string{
 			provision.SourceSide:  cmp.Or(*sourceAdmin, os.Getenv(sourceAdminEnv)),
 			provision.ReleaseSide: cmp.Or(*admin, os.Getenv(adminEnv)),
 			provision.BothSides:   cmp.Or(*admin, os.Getenv(adminEnv)),
@@ -100,7 +102,11 @@ func printSetup(w io.Writer, path, side string, asJSON bool) error {
 	if len(sides) > 1 {
 		return usageError{errors.New("the scripts for source and release are for two databases: write --side source or --side release")}
 	}
-	script, err := provision.Script(provisioned(cfg, sides[0]))
+	input, err := provisioned(cfg, path, sides[0])
+	if err != nil {
+		return err
+	}
+	script, err := provision.Script(input)
 	if err != nil {
 		return fmt.Errorf("writing the script: %w", err)
 	}
@@ -121,7 +127,8 @@ func sidesOf(cfg *config.Config, side string) ([]provision.Side, error) {
 	}
 	switch side {
 	case "":
-		return []provision.Side{provision.SourceSide, provision.ReleaseSide}, nil
+		// Where the release's is refused, nothing of the source has been changed.
+		return []provision.Side{provision.ReleaseSide, provision.SourceSide}, nil
 	case "source":
 		return []provision.Side{provision.SourceSide}, nil
 	case "release":
@@ -143,24 +150,30 @@ func nameOf(sides []provision.Side) string {
 	return "database is"
 }
 
-// provisioned is what a configuration wants in a database.
-func provisioned(cfg *config.Config, side provision.Side) provision.Input {
-	owner := cfg.Upstream.Owner
-	if side == provision.SourceSide {
-		owner = cfg.Source
+// provisioned is what a configuration, read from a file, wants in a database.
+func provisioned(cfg *config.Config, file string, side provision.Side) (provision.Input, error) {
+	owner, besides := cfg.Upstream.Owner, []string(nil)
+	switch side {
+	case provision.SourceSide:
+		owner, besides = cfg.Source, []string{cfg.Upstream.Owner.Database}
+	case provision.ReleaseSide:
+		besides = []string{cfg.Source.Database}
 	}
+	policy, err := ksync.NewPolicy(cfg.Policy, upstream.Place(file))
 	return provision.Input{
+		Place: policy.Place, Fingerprint: policy.Fingerprint, Besides: besides,
 		Side:        side,
 		Policy:      cfg.Policy,
 		Owner:       login(owner),
 		Reader:      login(cfg.Upstream.Reader),
 		Readers:     furtherLogins(cfg.Upstream.Readers),
+		Finest:      cfg.Finest(),
 		Publication: cfg.Publication,
 		Slot:        cfg.Slot,
 		Database:    cfg.Database,
 
 		TemporaryTables: cfg.TemporaryTables == config.TemporaryAllow,
-	}
+	}, err
 }
 
 func login(c config.Connection) provision.Login {

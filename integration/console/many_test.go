@@ -161,17 +161,30 @@ func (w *warehouse) configuration(t *testing.T, server *pgserver.Server) string 
 	}
 	w.console = fmt.Sprintf("http://127.0.0.1:%d/", own)
 	var text strings.Builder
-	fmt.Fprintf(&text, `listen: 127.0.0.1:%d
-users: [{name: analyst, verifier: %q}]
+	fmt.Fprintf(&text, `listen: 127.0.0.1:%[1]d
+users: [{name: analyst, verifier: %[2]q}, {name: anna, reader: partner, verifier: %[2]q}, {name: bob, reader: press, verifier: %[2]q}, {name: carla, reader: press, verifier: %[2]q}]
 upstream:
-  owner: {host: 127.0.0.1, port: %d, database: postgres, user: kproxy_owner, password_env: WAREHOUSE_OWNER, sslmode: disable}
+  owner: {host: 127.0.0.1, port: %[3]d, database: postgres, user: kproxy_owner, password_env: WAREHOUSE_OWNER, sslmode: disable}
   reader: {user: kproxy_reader, password_env: WAREHOUSE_READER}
+  readers:
+    partner: {user: kproxy_partner, password_env: WAREHOUSE_READER}
+    press: {user: kproxy_press, password_env: WAREHOUSE_READER}
 console:
-  listen: 127.0.0.1:%d
-  users: [{name: admin, verifier: %q}]
+  listen: 127.0.0.1:%[4]d
+  users: [{name: admin, verifier: %[2]q}]
   actions: allow
+audiences:
+  partners:
+    readers: partner
+    tables:
+      public.%[5]s: {constraints: [{k: 10}]}
+      public.%[6]s: {constraints: [{k: 10}]}
+  press:
+    readers: press
+    tables:
+      public.%[5]s: {constraints: [{k: 50}], hide: [diagnosis]}
 tables:
-`, port, verifier.String(), server.Port(), own, verifier.String())
+`, port, verifier.String(), server.Port(), own, manyName(3), manyName(4))
 	for i := range manyTables {
 		fmt.Fprintf(&text, `  public.%s:
     updates: immediate

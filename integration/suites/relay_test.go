@@ -68,6 +68,7 @@ type stateless struct{}
 
 func (stateless) SearchPath() string            { return `"$user", public` }
 func (stateless) Encoding() string              { return "UTF8" }
+func (stateless) Audience() string              { return "" }
 func (stateless) After(any) proxy.State         { return stateless{} }
 func (stateless) Synced(byte, bool) proxy.State { return stateless{} }
 

@@ -3,9 +3,11 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -24,15 +26,46 @@ func (a *audience) check(d *decoder, n *yaml.Node, what string) {
 	}
 }
 
+// audienceColumn is how an audience sees a column, as it is written.
+type audienceColumn struct {
+	Name    string           `yaml:",name" what:"a column's name" as:"column"`
+	Steps   []float64        `yaml:"steps" each:"a step" range:"0<..<1000000000000000" order:"ascending" fix:"a list of widths: [10, 50]" empty:"no interval has a width" doc:"Of numeric: the widths of intervals that the audience sees, from the narrowest to the widest, some of those of the column's hierarchy if it has any."`
+	Units   []hierarchy.Unit `yaml:"units" each:"a unit" order:"ascending" fix:"a list of units: [year, decade]" empty:"no period has a length" doc:"Of date: the calendar's units that the audience sees, from the shortest to the longest, some of those of the column's hierarchy if it has any."`
+	Keep    []int            `yaml:"keep" each:"a number of leading characters" range:"1..1000" order:"descending" fix:"a list of numbers of leading characters: [2]" empty:"no level keeps anything" doc:"Of prefix: the numbers of leading characters that the audience sees, some of those of the column's hierarchy if it has any."`
+	Depth   int              `yaml:"depth" range:"1..64" doc:"Of categorical: how many levels below * the labels lie at most that the audience sees. It sees * for values that the taxonomy does not name."`
+	Publish catalog.Form     `yaml:"publish" doc:"As a value, a range, or both, where it is not as finer readers see it. Who sees values alone comes before audiences that do."`
+}
+
+func (c *audienceColumn) check(d *decoder, n *yaml.Node, what string) {
+	if c.limits().IsZero() && d.at(&c.Publish) == nil {
+		d.wrong(n, what+" says nothing of how the audience sees it", "write steps, units, keep or depth, by the kind of its hierarchy, or publish; or remove it")
+	}
+}
+
+func (c *audienceColumn) limits() hierarchy.Coarseness {
+	return hierarchy.Coarseness{Steps: c.Steps, Units: c.Units, Keep: c.Keep, Depth: c.Depth}
+}
+
+// policy is what the column says.
+func (c *audienceColumn) policy(d *decoder) catalog.AudienceColumn {
+	of := catalog.AudienceColumn{Name: c.Name, Limits: c.limits()}
+	if d.at(&c.Publish) != nil {
+		of.Publish = &c.Publish
+	}
+	return of
+}
+
 // audienceTable is what an audience sees of a table, as it is written.
 type audienceTable struct {
-	Table       catalog.Name `yaml:",name" what:"a table's name" as:"table"`
-	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}, {l: 3, of: diagnosis}]" empty:"the audience sees the same classes as the one before" doc:"What every class satisfies that the audience sees, besides the constraints of the table and of the audiences before."`
-	Hide        []string     `yaml:"hide" as:"column" each:"column" fix:"a list: [ward]" doc:"Columns of the table that the audience does not see."`
+	Table       catalog.Name     `yaml:",name" what:"a table's name" as:"table"`
+	Constraints []constraint     `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}, {l: 3, of: diagnosis}]" empty:"the audience sees the same classes as the one before" doc:"What every class satisfies that the audience sees, besides the constraints of the table and of the audiences before."`
+	Hide        []string         `yaml:"hide" as:"column" each:"column" fix:"a list: [ward]" doc:"Columns of the table that the audience does not see."`
+	Columns     []audienceColumn `yaml:"columns" each:"column" empty:"the audience sees the columns as the one before" fix:"age: {steps: [10, 50]}" doc:"Quasi-identifying columns that the audience sees coarser than finer readers do, or in another form; so do the audiences after it."`
+	Show        []string         `yaml:"show" as:"column" each:"column" fix:"a list: [salary]" doc:"Columns that the table hides from its own readers and the audience sees."`
 }
 
 func (t *audienceTable) check(d *decoder, n *yaml.Node, what string) {
-	if n.Kind == yaml.MappingNode && d.at(&t.Constraints) == nil && d.at(&t.Hide) == nil {
+	if n.Kind == yaml.MappingNode && d.at(&t.Constraints) == nil && d.at(&t.Hide) == nil && d.at(&t.Show) == nil && d.at(&t.Columns) == nil {
 		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with what is stricter, as in [{k: 25}], or hide: with columns")
 	}
 }
@@ -72,6 +105,9 @@ func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds 
 			}
 		}
 	}
+	for i := range tables {
+		tables[i].checkReserved(d)
+	}
 	return all
 }
 
@@ -85,10 +121,7 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 			return
 		}
 	}
-	if t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(key, fmt.Sprintf("table %s has guarded updates, and audiences are for tables with immediate ones", t.Table), "remove the table here, or write updates: immediate for it")
-	}
-	policy := catalog.AudiencePolicy{Audience: name, Hidden: seen.Hide}
+	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen)}
 	var stated []*constraint
 	for i := range seen.Constraints {
 		c := &seen.Constraints[i]
@@ -103,8 +136,96 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 	}
 	t.checkNamed(d, stated)
 	t.checkStricter(d, before, stated)
-	t.checkHidden(d, seen)
+	t.checkHidden(d, seen, policy.Hidden)
+	t.checkShown(d, seen)
+	policy.Columns = t.coarser(d, before, seen, policy.Hidden)
 	t.policy.Audiences = append(t.policy.Audiences, policy)
+	t.checkCoalitions(d, seen)
+}
+
+// hiddenFrom are the columns that an audience does not see: what it hides, and what the table does and is
+// not shown here.
+func (t *table) hiddenFrom(seen *audienceTable) []string {
+	hidden := slices.Clone(seen.Hide)
+	for _, name := range t.policy.Hidden {
+		if !slices.Contains(seen.Show, name) && !slices.Contains(hidden, name) {
+			hidden = append(hidden, name)
+		}
+	}
+	return hidden
+}
+
+// coarser are the columns that an audience sees in its own way, without those that finer readers do not see
+// well enough for that.
+func (t *table) coarser(d *decoder, before string, seen *audienceTable, hidden []string) (all []catalog.AudienceColumn) {
+	finer := t.policy
+	if before != "" {
+		finer, _ = t.policy.ForAll(before)
+	}
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		key := d.keys[c]
+		column, named := finer.Column(c.Name)
+		switch {
+		case c.Name == "" || named && (column.Role == 0 || column.Role == catalog.QuasiIdentifying && column.Hierarchy == nil): // already reported
+		case !named || column.Role != catalog.QuasiIdentifying:
+			d.wrong(key, fmt.Sprintf("column %s is none of the quasi-identifying columns of table %s", quote(c.Name), t.Table), suggestion(c.Name, namesOf(t.policy.ByRole(catalog.QuasiIdentifying)), "they are"))
+		case slices.Contains(hidden, c.Name):
+			d.wrong(key, fmt.Sprintf("column %s is hidden from the audience", quote(c.Name)), "remove it from columns, or from hide")
+		default:
+			all = append(all, t.coarserColumn(d, c, column)...)
+		}
+	}
+	return all
+}
+
+// coarserColumn is a column of the audience, of the policy for finer readers; none where there is a mistake.
+func (t *table) coarserColumn(d *decoder, c *audienceColumn, finer catalog.ColumnPolicy) []catalog.AudienceColumn {
+	spec, of := *finer.Hierarchy, c.policy(d)
+	spec.Domain = domainOf[spec.Kind]
+	if err := of.Limits.Within(spec, finer.Depth); err != nil {
+		d.wrong(d.at(c), fmt.Sprintf("the audience cannot see column %s so: %s", quote(c.Name), strings.ReplaceAll(err.Error(), "\n", "; ")), "write some of what finer readers see, or hide the column")
+		return nil
+	}
+	if of.Publish != nil {
+		at := d.at(&c.Publish)
+		if spec.Kind != hierarchy.Numeric && spec.Kind != hierarchy.Date {
+			d.wrong(at, fmt.Sprintf("%s has %s hierarchy, which is published as a label only", quote(c.Name), article(spec.Kind.String())), "remove publish; it is for numeric and date hierarchies")
+			return nil
+		}
+		if !of.Publish.MayFollow(finer.Publish) {
+			d.wrong(at, fmt.Sprintf("the audience is to see ranges of column %s, and finer readers see values alone, which do not tell them", quote(c.Name)), "write publish: value here, or publish: range for the finer readers")
+			return nil
+		}
+	}
+	return []catalog.AudienceColumn{of}
+}
+
+// checkShown refuses to show what is not hidden.
+func (t *table) checkShown(d *decoder, seen *audienceTable) {
+	for i, name := range seen.Show {
+		switch at := d.at(&seen.Show[i]); {
+		case slices.Contains(seen.Hide, name):
+			d.wrong(at, fmt.Sprintf("the audience both hides and shows column %s", quote(name)), "remove one of them")
+		case !slices.Contains(t.policy.Hidden, name):
+			d.wrong(at, fmt.Sprintf("column %s is shown, but table %s does not hide it", quote(name), t.Table), suggestion(name, t.policy.Hidden, "remove it from show; the table hides"))
+		}
+	}
+}
+
+// checkCoalitions refuses an audience that sees a column under constraints that the classes of finer readers,
+// who do not see it, need not satisfy: they would hold for neither when the two pool what they have.
+func (t *table) checkCoalitions(d *decoder, seen *audienceTable) {
+	for _, coalition := range t.policy.Coalitions() {
+		for _, column := range coalition.Joined {
+			what, fix := coalition.Breach(column)
+			if what == "" || slices.Contains(t.breached, column.Name) {
+				continue
+			}
+			t.breached = append(t.breached, column.Name)
+			d.wrong(d.keys[seen], fmt.Sprintf("column %s: %s", quote(column.Name), what), fix)
+		}
+	}
 }
 
 // checkStricter refuses constraints of an audience that those of the one before imply: an operator who
@@ -124,26 +245,50 @@ func (t *table) checkStricter(d *decoder, before string, stated []*constraint) {
 }
 
 // checkHidden sees to it that an audience hides what is published and what its constraints do not
-// speak of.
-func (t *table) checkHidden(d *decoder, seen *audienceTable) {
-	left := len(t.policy.ByRole(catalog.QuasiIdentifying))
+// speak of. Hidden is what it does not see altogether.
+func (t *table) checkHidden(d *decoder, seen *audienceTable, hidden []string) {
 	for i, name := range seen.Hide {
 		at := d.at(&seen.Hide[i])
-		column, named := t.policy.Column(name)
-		if !named || column.Role == catalog.Identifying {
-			d.wrong(at, fmt.Sprintf("column %s is hidden, but table %s does not publish it", quote(name), t.Table), "remove it from hide")
-			continue
-		}
-		if column.Role == catalog.QuasiIdentifying {
-			left--
-		}
+		t.checkPublished(d, at, name)
 		speaks := func(c constraint) bool { return c.Of == name || slices.Contains(c.Over, name) }
 		if slices.ContainsFunc(seen.Constraints, speaks) {
 			d.wrong(at, fmt.Sprintf("column %s is hidden from the audience, whose constraints speak of it", quote(name)), "remove it from hide, or the constraint: what holds for the audiences before holds in any case")
 		}
 	}
-	if at := d.at(&seen.Hide); at != nil && left == 0 && len(t.policy.ByRole(catalog.QuasiIdentifying)) > 0 {
+	if at := d.at(&seen.Hide); at != nil && t.hidesAll(hidden) {
 		d.wrong(at, fmt.Sprintf("the audience sees no quasi-identifying column of table %s", t.Table), "leave one of them out of hide")
+	}
+}
+
+// checkPublished refuses to hide what nobody sees.
+func (t *table) checkPublished(d *decoder, at *yaml.Node, name string) bool {
+	column, named := t.policy.Column(name)
+	if !named || column.Role == catalog.Identifying {
+		d.wrong(at, fmt.Sprintf("column %s is hidden, but table %s does not publish it", quote(name), t.Table), "remove it from hide")
+		return false
+	}
+	return true
+}
+
+// hidesAll reports whether no quasi-identifying column is left without the hidden ones.
+func (t *table) hidesAll(hidden []string) bool {
+	quasi := t.policy.ByRole(catalog.QuasiIdentifying)
+	return len(quasi) > 0 && !slices.ContainsFunc(quasi, func(c catalog.ColumnPolicy) bool { return !slices.Contains(hidden, c.Name) })
+}
+
+// checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
+func (t *table) checkReserved(d *decoder) {
+	for i, name := range t.Hide {
+		at := d.at(&t.Hide[i])
+		if !t.checkPublished(d, at, name) {
+			continue
+		}
+		if !slices.ContainsFunc(t.policy.Audiences, func(a catalog.AudiencePolicy) bool { return !slices.Contains(a.Hidden, name) }) {
+			d.wrong(at, fmt.Sprintf("column %s is hidden, and no audience shows it", quote(name)), "remove it from hide and leave it out of columns, or write show: ["+name+"] for an audience")
+		}
+	}
+	if at := d.at(&t.Hide); at != nil && t.hidesAll(t.policy.Hidden) {
+		d.wrong(at, fmt.Sprintf("the table's own readers see no quasi-identifying column of table %s", t.Table), "leave one of them out of hide")
 	}
 }
 
@@ -172,6 +317,7 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 			}
 		}
 	}
+	c.compareOthers(d, taken)
 	for _, t := range c.Policy.Tables {
 		for i, seen := range t.Audiences {
 			for _, a := range c.Policy.Audiences {
@@ -179,6 +325,20 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 					t.Audiences[i].Role = a.Roles[0]
 				}
 			}
+		}
+	}
+}
+
+// compareOthers sees to it that readers in no audience read the finest release because that is said, and
+// not because somebody forgot them.
+func (c *Config) compareOthers(d *decoder, taken map[string]string) {
+	for _, r := range c.Upstream.Readers {
+		line := c.places.setting("upstream.readers." + r.Name).Line
+		switch audience, belongs := taken[r.Name]; {
+		case belongs && r.Reads != "":
+			d.report(line, 0, fmt.Sprintf("reader %s reads what tables says, but belongs to audience %s", quote(r.Name), audience), "remove reads, or the reader from the audience")
+		case !belongs && r.Reads == "" && len(c.Policy.Audiences) > 0:
+			d.report(line, 0, fmt.Sprintf("reader %s is in no audience, and would read the finest release", quote(r.Name)), "name it in readers: of an audience, or write reads: tables under it if that is meant")
 		}
 	}
 }

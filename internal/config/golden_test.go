@@ -128,6 +128,9 @@ func describe(t *testing.T, c *Config) string {
 		if table.Subject != "" || table.Suppression != 0 {
 			fmt.Fprintf(&b, "  subject %q, suppression %v\n", table.Subject, table.Suppression)
 		}
+		if len(table.Hidden) > 0 {
+			fmt.Fprintf(&b, "  hidden %v\n", table.Hidden)
+		}
 		if len(table.Joinable) > 0 {
 			fmt.Fprintf(&b, "  joinable %v\n", table.Joinable)
 		}
@@ -147,6 +150,24 @@ func describe(t *testing.T, c *Config) string {
 				b.WriteString(" " + levels(*column.Hierarchy))
 			}
 			b.WriteString("\n")
+		}
+	}
+	for _, a := range c.Policy.Audiences {
+		fmt.Fprintf(&b, "audience %s of %v\n", a.Name, a.Roles)
+		for _, table := range c.Policy.Tables {
+			if seen, shown := table.For(a.Name); shown {
+				fmt.Fprintf(&b, "  %s: %v, without %v\n", table.Table, table.ConstraintsFor(a.Name), table.HiddenFrom(a.Name))
+				for _, column := range seen.Columns {
+					fmt.Fprintf(&b, "    %q", column.Name)
+					if column.Role == catalog.QuasiIdentifying {
+						fmt.Fprintf(&b, " %s %s", column.Publish, levels(*column.Hierarchy))
+					}
+					if column.Depth > 0 {
+						fmt.Fprintf(&b, " to depth %d", column.Depth)
+					}
+					b.WriteString("\n")
+				}
+			}
 		}
 	}
 	for _, p := range c.Policy.People {

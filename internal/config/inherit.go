@@ -32,7 +32,7 @@ func (c *Config) Inherit() {
 	reader := c.Upstream.Reader
 	readers := make([]Reader, len(c.Upstream.Readers))
 	for i, r := range c.Upstream.Readers {
-		readers[i] = Reader{Name: r.Name, Connection: reader.by(r.Connection)}
+		readers[i] = Reader{Name: r.Name, Connection: reader.by(r.Connection), Reads: r.Reads}
 	}
 	if len(readers) > 0 {
 		c.Upstream.Readers = readers

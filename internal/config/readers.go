@@ -27,9 +27,27 @@ type Reader struct {
 	Name string `yaml:",name" what:"a reader's name" as:"name"`
 	// Connection is, but for who connects, that of Upstream.Reader.
 	Connection Connection `yaml:",inline" only:"user password password_env password_file sslcert sslkey"`
+	// Reads says of a reader in no audience that its users read the finest release.
+	Reads Reads `json:",omitempty" yaml:"reads" choices:"tables" doc:"That the reader's users, who are in no audience, read what tables says. Where there are audiences, each reader is in one of them or says so."`
 }
 
+// Reads says what the users of a reader in no audience read.
+type Reads string
+
+// ReadsTables has them read what tables says.
+const ReadsTables Reads = "tables"
+
 func (r *Reader) check(d *decoder, n *yaml.Node, what string) { r.Connection.check(d, n, what) }
+
+// Finest are the roles of the readers that are meant to read the finest release.
+func (c *Config) Finest() (roles []string) {
+	for _, r := range c.Upstream.Readers {
+		if r.Reads == ReadsTables {
+			roles = append(roles, r.Connection.User)
+		}
+	}
+	return roles
+}
 
 // Prefer chooses among several servers.
 type Prefer string

@@ -96,9 +96,11 @@ type table struct {
 	Acknowledge   acknowledge           `yaml:"acknowledge" section:"optional" doc:"What is known and meant of the table, and refused otherwise."`
 	Reanonymize   float64               `yaml:"reanonymize" as:"share" range:"0<..1" doc:"From so much more information loss on all classes are made anew. For immediate updates only. Without it: never."`
 	Unpublishable catalog.Unpublishable `yaml:"unpublishable" default:"withhold" doc:"What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out."`
+	Hide          []string              `yaml:"hide" as:"column" each:"column" fix:"a list: [salary]" doc:"Columns that the table's own readers do not see, and some audiences do; see show there."`
 	Columns       []column              `yaml:"columns" each:"column" need:"columns: with each column to publish and its role" doc:"The columns to publish, each with its role, or with a mapping that says more. What is not named here is not published."`
 
-	policy catalog.TablePolicy
+	policy   catalog.TablePolicy
+	breached []string // columns of which it is reported that pooling lowers what holds
 }
 
 // acknowledge is what the operator knows and means of a table.
@@ -110,7 +112,7 @@ func (t *table) check(d *decoder, n *yaml.Node, what string) {
 	policy := &t.policy
 	*policy = catalog.TablePolicy{
 		Table: t.Table, Method: t.Method, Effort: t.Effort, Subject: t.Subject, Suppression: t.Suppression, Updates: t.Updates.policy(),
-		Reanonymize: t.Reanonymize, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable,
+		Reanonymize: t.Reanonymize, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable, Hidden: t.Hide,
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]

@@ -66,6 +66,8 @@ type Overview struct {
 	Needs  []state.Need `json:"needs"`
 	Tables []Release    `json:"tables"`
 	Views  []state.View `json:"views"`
+	// Audiences are those of the policy, from the finest to the coarsest.
+	Audiences []Audience `json:"audiences,omitempty"`
 	// Replication is nil where the database does not tell.
 	Replication *Replication `json:"replication"`
 	Processes   []Process    `json:"processes"`
@@ -85,6 +87,36 @@ type Release struct {
 	// FiguresAt is when records, rows and classes were counted, nil where they were not, or as the page
 	// was read.
 	FiguresAt *time.Time `json:"figures_at,omitempty"`
+	// Audiences are those that see the table, from the finest to the coarsest.
+	Audiences []Seen `json:"audiences,omitempty"`
+}
+
+// Seen is what an audience sees of a table.
+type Seen struct {
+	state.Audience
+	// Constraints are all that hold, those on hidden columns among them.
+	Constraints []string `json:"constraints"`
+	Hidden      []string `json:"hidden"`
+	// Smallest and Largest are the sizes of its classes in rows, 0 where they were not counted.
+	Smallest int `json:"smallest_class"`
+	Largest  int `json:"largest_class"`
+	// Loss is the information loss, 0 to 1, in which hidden columns count as lost; nil where it was not measured.
+	Loss *float64 `json:"information_loss"`
+	Members
+}
+
+// Members are who belongs to an audience.
+type Members struct {
+	Readers []string `json:"readers"` // of upstream.readers
+	Users   []string `json:"users"`   // of the configuration
+	// LookedUp says that the users belong to it, too, whom auth_query finds.
+	LookedUp bool `json:"users_looked_up,omitempty"`
+}
+
+// Audience is a group of readers.
+type Audience struct {
+	Name string `json:"audience"`
+	Members
 }
 
 // Replication is how far releases are behind the source, and what this process does about it.
@@ -190,6 +222,7 @@ type Activity struct {
 type Session struct {
 	User        string    `json:"user"`
 	Reader      string    `json:"reader"`
+	Audience    string    `json:"audience,omitempty"`
 	Client      string    `json:"client"`
 	Application string    `json:"application"`
 	Since       time.Time `json:"since"`

@@ -16,9 +16,9 @@ import (
 // less than one of ten million runs.
 func (f *File) CheckNearlyUnique(p catalog.Publication, policy *config.PolicyFile, persons []uint32) error {
 	var found []error
-	for _, c := range p.Columns {
+	for _, c := range p.Copied() {
 		column := slices.Index(f.Columns, c.Source)
-		if c.Part != catalog.Copy || column < 0 || slices.Contains(p.Policy.Joinable, c.Source) {
+		if column < 0 || slices.Contains(p.Policy.Joinable, c.Source) {
 			continue
 		}
 		counts := f.values(p, c.Source).counts(persons)

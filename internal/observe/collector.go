@@ -76,11 +76,15 @@ var asked = []Metric{
 	{Name: "kproxy_table_proof_timestamp_seconds", Type: "gauge", Help: "Time of the last proof of the table by the verifier, in Unix time.", Labels: []string{"table"}},
 	{Name: "kproxy_table_proof_passed", Type: "gauge", Help: "Whether that proof passed (1) or not (0). Absent while the proof is of an earlier release.", Labels: []string{"table"}},
 	{Name: "kproxy_table_smallest_class", Type: "gauge", Help: "Records, or rows if the table is guarded, of the smallest class in that proof. Absent while the proof is of an earlier release.", Labels: []string{"table"}},
+	{Name: "kproxy_table_audience_state", Type: "gauge", Help: "1 for the state of what an audience sees of a protected table: as kproxy_table_state, or withheld or unpublished for the audience alone.", Labels: []string{"table", "audience", "state"}},
+	{Name: "kproxy_table_audience_smallest_class", Type: "gauge", Help: "Records of the smallest class that an audience sees, in the last proof. Absent while the proof is of an earlier release.", Labels: []string{"table", "audience"}},
 	{Name: "kproxy_proof_interval_seconds", Type: "gauge", Help: "Interval between proofs (verify.every), or longer if proofs take long; 0 if releases are not proved regularly."},
 
 	{Name: "kproxy_table_records", Type: "gauge", Tables: true, Help: "Records in the private store.", Labels: []string{"table"}},
 	{Name: "kproxy_table_classes", Type: "gauge", Tables: true, Help: "Equivalence classes that are published, of all parts.", Labels: []string{"table"}},
 	{Name: "kproxy_table_withheld", Type: "gauge", Tables: true, Help: "Records that are withheld while nothing of the table is published.", Labels: []string{"table"}},
+	{Name: "kproxy_table_audience_classes", Type: "gauge", Tables: true, Help: "Classes that an audience sees: unions of those of the table.", Labels: []string{"table", "audience"}},
+	{Name: "kproxy_table_audience_withheld", Type: "gauge", Tables: true, Help: "Records that are withheld from an audience. All others are published for it, at the position of the table.", Labels: []string{"table", "audience"}},
 	{Name: "kproxy_table_waiting", Type: "gauge", Tables: true, Help: "Records that wait to be published.", Labels: []string{"table"}},
 	{Name: "kproxy_table_oldest_waiting_seconds", Type: "gauge", Tables: true, Help: "Time for which the oldest of them has waited.", Labels: []string{"table"}},
 	{Name: "kproxy_table_stale", Type: "gauge", Tables: true, Help: "Records that are published as they were before a change.", Labels: []string{"table"}},
@@ -230,11 +234,12 @@ func collectReplication(r *Replication, put sender) {
 // figures of a guarded table, and how many records a withheld one has, so that only who
 // asks for them by the configuration gets them.
 func (c *collector) collectTable(t Table, put sender) {
-	for _, state := range []string{"unpublished", "published", "withheld", "halted", "withdrawn"} {
+	for _, state := range tableStates {
 		put("table_state", truth(t.State == state), t.Name, state)
 	}
 	put("table_preparing", truth(t.Preparing), t.Name)
 	collectProof(t, put)
+	c.collectAudiences(t, put)
 	if !c.tables {
 		return
 	}
@@ -252,6 +257,27 @@ func (c *collector) collectTable(t Table, put sender) {
 	if t.Drift > 0 {
 		put("table_information_loss", t.Loss, t.Name)
 		put("table_drift", t.Drift, t.Name)
+	}
+}
+
+// tableStates are the states of tables, and of what audiences see of them.
+var tableStates = []string{"unpublished", "published", "withheld", "halted", "withdrawn"}
+
+// collectAudiences sends what is known of what audiences see of a table.
+func (c *collector) collectAudiences(t Table, put sender) {
+	for _, a := range t.Audiences {
+		for _, state := range tableStates {
+			put("table_audience_state", truth(a.State == state), t.Name, a.Name, state)
+		}
+		if c.tables {
+			put("table_audience_classes", float64(a.Classes), t.Name, a.Name)
+			put("table_audience_withheld", float64(a.Withheld), t.Name, a.Name)
+		}
+		if p := t.Proof; p != nil && p.Generation == t.Generation {
+			if smallest, proved := p.Audiences[a.Name]; proved {
+				put("table_audience_smallest_class", float64(smallest), t.Name, a.Name)
+			}
+		}
 	}
 }
 

@@ -36,7 +36,8 @@ func busy() State {
 		},
 		Tables: []Table{{
 			Name: "public.patients", State: "published", Generation: 3, Records: 31337, Waiting: 17, Loss: 0.25, Drift: 1,
-			OldestWaiting: time.Now().Add(-time.Minute), Proof: &Proof{Generation: 3, At: time.Unix(1e9, 0), Passed: true, Smallest: 5},
+			OldestWaiting: time.Now().Add(-time.Minute), Proof: &Proof{Generation: 3, At: time.Unix(1e9, 0), Passed: true, Smallest: 5, Audiences: map[string]int64{"press": 120}},
+			Audiences: []Audience{{Name: "partners", State: "withheld", Withheld: 31337}, {Name: "press", State: "published", Classes: 9}},
 		}},
 		Certificates: []Certificate{
 			{Use: "server", Subject: "CN=db.example", Warns: time.Unix(2e9-3600, 0), Until: time.Unix(2e9, 0)},
@@ -125,7 +126,10 @@ func TestMetricsHaveTheirValues(t *testing.T) {
 		`kproxy_certificate_expiry_timestamp_seconds{subject="CN=db.example",use="server"} 2e+09`,
 		`kproxy_certificate_expiry_timestamp_seconds{subject="CN=root",use="database_authority"} 2.5e+09`,
 		`kproxy_certificate_warning_timestamp_seconds{subject="CN=db.example",use="server"} 1.9999964e+09`,
-		`kproxy_table_smallest_class{table="public.patients"} 5`, `kproxy_build_info{goversion="go`,
+		`kproxy_table_smallest_class{table="public.patients"} 5`, `kproxy_table_audience_state{audience="partners",state="withheld",table="public.patients"} 1`,
+		`kproxy_table_audience_state{audience="press",state="withheld",table="public.patients"} 0`, `kproxy_table_audience_state{audience="press",state="published",table="public.patients"} 1`,
+		`kproxy_table_audience_classes{audience="press",table="public.patients"} 9`, `kproxy_table_audience_withheld{audience="partners",table="public.patients"} 31337`,
+		`kproxy_table_audience_smallest_class{audience="press",table="public.patients"} 120`, `kproxy_build_info{goversion="go`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -295,7 +299,7 @@ func TestAuditRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := New(Options{State: busy, Audit: log})
-	c := &proxy.Client{Session: 7, User: "ann", Reader: "other", Address: netip.MustParseAddr("10.0.0.1")}
+	c := &proxy.Client{Session: 7, User: "ann", Reader: "other", Audience: "press", Address: netip.MustParseAddr("10.0.0.1")}
 	o.Began(c)
 	o.Answered(&proxy.Answered{
 		Client: c, Phase: proxy.Executed, Shape: "SELECT ?", Reads: []string{"public.patients"}, Rows: 3, Bytes: 99,
@@ -312,7 +316,7 @@ func TestAuditRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	masked := regexp.MustCompile(`"time":"[^"]*"`).ReplaceAllString(string(text), `"time":"T"`)
-	const who = `"user":"ann","reader":"other","client":"10.0.0.1","transport":"plain","session":7`
+	const who = `"user":"ann","reader":"other","audience":"press","client":"10.0.0.1","transport":"plain","session":7`
 	want := `{"time":"T","event":"begin",` + who + `,"sqlstate":""}
 {"time":"T","event":"statement",` + who + `,"phase":"execute","shape":"SELECT ?","tables":["public.patients"],"rows":3,"bytes":99,"refused":false,"duration_ms":3.000,"sqlstate":""}
 {"time":"T","event":"statement",` + who + `,"phase":"query","shape":"","tables":[],"rows":0,"bytes":0,"refused":true,"duration_ms":0.000,"sqlstate":"42501"}

@@ -159,7 +159,7 @@ func (o *Observer) write(r audit.Record, c *proxy.Client) {
 	if r.Time.IsZero() {
 		r.Time = time.Now()
 	}
-	r.User, r.Reader, r.Client, r.Transport, r.Session = c.User, c.Reader, c.Address, transportOf(c.Transport), c.Session
+	r.User, r.Reader, r.Audience, r.Client, r.Transport, r.Session = c.User, c.Reader, c.Audience, c.Address, transportOf(c.Transport), c.Session
 	o.options.Audit.Add(r)
 }
 

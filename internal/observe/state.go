@@ -63,6 +63,15 @@ type Table struct {
 	Waiting, Stale, Expired, Ghosts, Untold, Returned int
 	OldestWaiting, OldestStale                        time.Time // zero = none
 	Loss, Drift                                       float64   // 0 = never measured
+
+	Audiences []Audience // that see it, from the finest to the coarsest
+}
+
+// Audience is what an audience sees of a table. All but its name and State is for who may know what is not published.
+type Audience struct {
+	Name              string
+	State             string // as Table, of what the audience sees
+	Classes, Withheld int
 }
 
 // Certificate is one in use. Use and Subject tell it from others.
@@ -77,4 +86,6 @@ type Proof struct {
 	At         time.Time
 	Passed     bool
 	Smallest   int64 // class, in records, or in rows where the table is guarded
+	// Audiences have the smallest class that each audience sees.
+	Audiences map[string]int64
 }

@@ -1,12 +1,15 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/nested"
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // ForAudience makes the release for an audience of the one for the audience before it, or for the
@@ -25,7 +28,11 @@ func (s *Single) ForAudience(ctx context.Context, audience string, o Options) (*
 		return nil, &InfeasibleError{fmt.Errorf("for audience %s: %w", audience, err)}
 	}
 	part.Constraints = set
-	part.Release, err = nested.Unite(ctx, part.Table, part.Release, set, anonymizer.Options{Seed: o.Seed, Progress: o.Progress})
+	finer := part.Release
+	if part.Table, finer, err = s.limited(audience); err != nil {
+		return nil, err
+	}
+	part.Release, err = nested.Unite(ctx, part.Table, finer, set, anonymizer.Options{Seed: o.Seed, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -38,4 +45,24 @@ func (s *Single) ForAudience(ctx context.Context, audience string, o Options) (*
 	}
 	made.measure()
 	return made, nil
+}
+
+// limited is the table as an audience sees it, and the release of the readers before it. Classes that look alike to
+// the audience, and not to these readers, are in the order of what these see: Unite breaks ties by the order.
+func (s *Single) limited(audience string) (*anonymizer.Table, *anonymizer.Release, error) {
+	table, finer := s.parts[0].Table, s.parts[0].Release
+	if !slices.ContainsFunc(s.whole.Policy.Audiences, func(a catalog.AudiencePolicy) bool { return len(a.Columns) > 0 }) {
+		return table, finer, nil
+	}
+	attributes, err := s.whole.AttributesFor(audience, table.Attributes())
+	if err != nil {
+		return nil, nil, err
+	}
+	looks := make(map[int32]string, len(finer.Classes))
+	for _, class := range finer.Classes {
+		looks[class[0]] = fmt.Sprint(table.Generalize(class))
+	}
+	ordered := &anonymizer.Release{Classes: slices.Clone(finer.Classes), Withheld: finer.Withheld}
+	slices.SortStableFunc(ordered.Classes, func(x, y anonymizer.EquivalenceClass) int { return cmp.Compare(looks[x[0]], looks[y[0]]) })
+	return table.ShownBy(attributes), ordered, nil
 }

@@ -49,7 +49,7 @@ type Table struct {
 	GivesAway string `json:"gives_away,omitempty"`
 	// Figures are nil where the database does not answer.
 	*Figures
-	// Audiences are those that see the table, by name.
+	// Audiences are those that see the table, from the finest to the coarsest.
 	Audiences []Audience `json:"audiences,omitempty"`
 	// Proof is the last one, nil before the first.
 	Proof *Proof `json:"proof"`
@@ -58,11 +58,21 @@ type Table struct {
 // Audience is what an audience sees of a table.
 type Audience struct {
 	Name string `json:"audience"`
+	// State is that of the table, unless the audience sees nothing of what the table's own readers see: then it is
+	// withheld, and Problem says why, or unpublished until it is ready.
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
 	// Classes are unions of the table's classes.
 	Classes int `json:"classes"`
-	// Problem says why the audience sees nothing of it.
-	Problem string `json:"problem,omitempty"`
+	// Rows and Withheld are those of Figures, counted with the table's.
+	Rows     int64 `json:"rows"`
+	Withheld int64 `json:"withheld"`
+	// Earlier says that the audience sees what was made before, until the next release is ready.
+	Earlier bool `json:"earlier_release,omitempty"`
 }
+
+// Sees reports whether readers of the audience get something.
+func (a Audience) Sees() bool { return a.State == "published" }
 
 // Mirrored reports whether the table is not protected: readers have its rows as they are.
 func (t Table) Mirrored() bool { return t.Updates == "mirrored" }

@@ -11,9 +11,11 @@ import (
 // value of a row.
 type Manifest struct {
 	// Table is schema.relation.
-	Table  string `json:"table"`
-	File   string `json:"file"`
-	Format Format `json:"format"`
+	Table string `json:"table"`
+	// Audience is the one that the release is for; empty for the table's own readers.
+	Audience string `json:"audience,omitempty"`
+	File     string `json:"file"`
+	Format   Format `json:"format"`
 	// Bytes is the size of the file, and SHA256 its digest in hexadecimal digits.
 	Bytes   int64    `json:"bytes"`
 	SHA256  string   `json:"sha256"`

@@ -18,7 +18,7 @@ func (t *table) checkAttributes() error {
 		}
 		check := attributeCheck{
 			table: t, relations: &t.relations, column: c, source: t.relations.source(c),
-			spec: t.relations.publication.Attributes[c.Attribute].Spec, class: t.relations.partOf(c.Attribute).class,
+			spec: t.relations.publication.Attributes[c.Attribute].Spec, depth: t.relations.publication.Attributes[c.Attribute].Depth, class: t.relations.partOf(c.Attribute).class,
 		}
 		if err := check.run(); err != nil {
 			return err
@@ -34,6 +34,7 @@ type attributeCheck struct {
 	column    catalog.PublishedColumn
 	source    catalog.Column
 	spec      hierarchy.Spec
+	depth     int    // levels of the taxonomy that may be shown; 0 for all
 	class     string // the quoted column with the number of the class
 }
 
@@ -104,9 +105,25 @@ func (a attributeCheck) checkOrdered() error {
 func (a attributeCheck) checkLabel() error {
 	raw := text(a.source, quoted("r", a.column.Source))
 	ancestors, members := ancestry(a.spec.Taxonomy)
+	if a.depth > 0 {
+		return a.members(a.isTrue(), fmt.Sprintf(
+			`g.shown = '*' OR g.shown COLLATE "C" = ANY ($3::text[]) AND (g.shown COLLATE "C" = %[1]s OR (g.shown, %[1]s) IN (SELECT a COLLATE "C", m COLLATE "C" FROM unnest($1::text[], $2::text[]) AS t(a, m)))`, raw),
+			ancestors, members, topLabels(a.spec.Taxonomy, a.depth))
+	}
 	return a.members(a.isTrue(), fmt.Sprintf(
 		`g.shown COLLATE "C" IN ('*', %[1]s) OR (g.shown, %[1]s) IN (SELECT a COLLATE "C", m COLLATE "C" FROM unnest($1::text[], $2::text[]) AS t(a, m))`, raw),
 		ancestors, members)
+}
+
+// topLabels are the labels of a taxonomy's upper levels.
+func topLabels(nodes []hierarchy.Node, levels int) (labels []string) {
+	for _, n := range nodes {
+		labels = append(labels, n.Label)
+		if levels > 1 {
+			labels = append(labels, topLabels(n.Children, levels-1)...)
+		}
+	}
+	return labels
 }
 
 func (a attributeCheck) isTrue() string { return a.column.Name + " is true of every value" }

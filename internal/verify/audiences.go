@@ -22,23 +22,31 @@ type AudienceReport struct {
 // verifyAudiences verifies what each audience sees as a table by itself, and that its classes are
 // unions of those of the audience before.
 func (t *table) verifyAudiences() error {
-	finer := t.relations.records
+	finer := &t.relations
 	for _, of := range t.relations.publication.Policy.Audiences {
 		p, _ := t.relations.publication.For(of.Audience)
 		seen := session{ctx: t.ctx, tx: t.tx, tell: t.tell}.newTable(p)
+		seen.relations.kept = t.relations.publication.Columns
 		readable, err := seen.isReadable()
 		if err != nil {
 			return fmt.Errorf("for %s: %w", of.Audience, err)
 		}
 		if readable {
-			err = seen.take([]step{
+			steps := []step{
 				{"counts for " + of.Audience, seen.count},
 				{"constraints for " + of.Audience, seen.checkConstraints},
+				{"constraints on columns hidden from " + of.Audience, func() error {
+					return seen.checkHidden(t.relations.publication.Policy.ConstraintsFor(of.Audience), of.Hidden)
+				}},
 				{"records for " + of.Audience, seen.checkRelease},
 				{"values for " + of.Audience, seen.checkAttributes},
-				{"unions for " + of.Audience, func() error { return seen.checkUnions(finer) }},
-			})
-			finer = seen.relations.records
+				{"unions for " + of.Audience, func() error { return seen.checkUnions(finer.records) }},
+			}
+			if t.relations.isGuarded() {
+				steps[0].do, steps[2].do, steps[4].do = seen.countGuarded, func() error { return seen.checkCoarser(finer) }, func() error { return nil }
+			}
+			err = seen.take(steps)
+			finer = &seen.relations
 		}
 		t.report.Audiences = append(t.report.Audiences, AudienceReport{of.Audience, seen.report.Rows, seen.report.Classes, seen.report.Smallest, seen.report.Largest, seen.report.Checks})
 		if err != nil {

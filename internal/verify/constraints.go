@@ -24,7 +24,7 @@ import (
 // names a subject, the release numbers the persons of each class, since the private store no
 // longer has the subjects of deleted and changed records.
 func (t *table) checkConstraints() error {
-	for _, constraint := range t.relations.publication.Policy.Constraints {
+	for _, constraint := range t.relations.publication.Policy.Shown().Constraints {
 		if constraint.Model == privacy.K {
 			if err := t.checkSize(constraint); err != nil {
 				return err
@@ -38,6 +38,29 @@ func (t *table) checkConstraints() error {
 		p := t.relations.partOf(attributesOver(t.relations.publication, constraint)...)
 		query, arguments := t.relations.groups(p).sensitiveQuery(constraint)
 		if err := t.violations(countedOver(constraint, p), query, arguments...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkHidden counts, for constraints on columns that the readers do not see, the stored records of each
+// class: who pools what these readers have with a release that shows such a column has no more.
+func (t *table) checkHidden(constraints []privacy.Spec, hidden []string) error {
+	g := t.relations.groups(t.relations.parts[0])
+	g.stored = true
+	for _, constraint := range constraints {
+		var query string
+		var arguments []any
+		switch {
+		case len(hidden) > 0 && constraint.Model == privacy.K && len(constraint.Over) == 0:
+			query = g.sizeQuery(constraint)
+		case slices.Contains(hidden, constraint.Of):
+			query, arguments = g.sensitiveQuery(constraint)
+		default:
+			continue
+		}
+		if err := t.violations(constraint.String()+", with hidden columns", query, arguments...); err != nil {
 			return err
 		}
 	}
@@ -65,6 +88,11 @@ func (t *table) checkSize(constraint privacy.Spec) error {
 		}
 	}
 	g := groups{relations: &t.relations, part: t.relations.partOf(over...), columns: columns}
-	return t.violations(constraint.String(), fmt.Sprintf("SELECT 'a group of ' || n || ' %s' FROM (SELECT %s AS n FROM (%s) b GROUP BY %s) g WHERE n < %d",
-		g.unit(), g.counted(), g.rows(""), strings.Join(g.names(), ", "), constraint.K))
+	return t.violations(constraint.String(), g.sizeQuery(constraint))
+}
+
+// sizeQuery is a query for groups that are too small.
+func (g groups) sizeQuery(constraint privacy.Spec) string {
+	return fmt.Sprintf("SELECT 'a group of ' || n || ' %s' FROM (SELECT %s AS n FROM (%s) b GROUP BY %s) g WHERE n < %d",
+		g.unit(), g.counted(), g.rows(""), strings.Join(g.names(), ", "), constraint.K)
 }

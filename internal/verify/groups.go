@@ -13,6 +13,9 @@ type groups struct {
 	relations *relations
 	part      part
 	columns   []catalog.PublishedColumn
+	// stored says that records of the store are counted by their classes: of columns that the readers of
+	// the rows do not see.
+	stored bool
 }
 
 // groups groups the rows by all columns of a part.
@@ -39,6 +42,12 @@ func (g groups) counted() string {
 // person, where there is a subject.
 func (g groups) rows(further string) string {
 	switch {
+	case g.stored:
+		who := ""
+		if g.relations.hasSubject() {
+			who = ", " + quoted("s", g.relations.publication.Policy.Subject) + " AS who"
+		}
+		return fmt.Sprintf("SELECT s.%s AS g0%s%s FROM %s s WHERE %s", g.part.class, further, who, g.relations.records, g.relations.inClasses("s"))
 	case g.relations.isGuarded() && g.relations.hasSubject():
 		return fmt.Sprintf("SELECT s.%s AS g0%s, s.kproxy_person AS who FROM %s s", g.part.class, further, g.relations.release)
 	case g.relations.isGuarded():
@@ -52,7 +61,7 @@ func (g groups) rows(further string) string {
 
 // names are the columns of rows by which they are grouped.
 func (g groups) names() []string {
-	if g.relations.isGuarded() {
+	if g.relations.isGuarded() || g.stored {
 		return []string{"g0"}
 	}
 	names := make([]string, max(1, len(g.columns)))

@@ -36,7 +36,10 @@ func (t *table) checkMirrored() error {
 		}
 		columns += catalog.QuoteIdentifier(c.Name)
 	}
-	rows := fmt.Sprintf("SELECT ROW(%s)::text AS shown, count(*) AS n FROM %%s GROUP BY 1", columns)
-	return t.violations("every row of the private store is shown as it is", fmt.Sprintf(`SELECT format('a row is shown %%s times instead of %%s', coalesce(p.n, 0), coalesce(r.n, 0))
-		FROM (`+rows+`) p FULL JOIN (`+rows+`) r USING (shown) WHERE p.n IS DISTINCT FROM r.n`, t.relations.published, t.relations.records))
+	// Names may have the signs that formats have: none is part of one.
+	rows := func(of string) string {
+		return "(SELECT ROW(" + columns + ")::text AS shown, count(*) AS n FROM " + of + " GROUP BY 1)"
+	}
+	return t.violations("every row of the private store is shown as it is", `SELECT format('a row is shown %s times instead of %s', coalesce(p.n, 0), coalesce(r.n, 0))
+		FROM `+rows(t.relations.published)+` p FULL JOIN `+rows(t.relations.records)+` r USING (shown) WHERE p.n IS DISTINCT FROM r.n`)
 }

@@ -20,6 +20,10 @@ type relations struct {
 	packed, copied string
 	isPacked       bool
 	weights        string // of cells, where they lie apart from rows
+	// Of an audience of a guarded table: the columns that its rows have, whether it sees them or not; and what is
+	// noted of classes and rows of the finer release that are not shown as they are.
+	kept             []catalog.PublishedColumn
+	followed, parted string
 }
 
 // isGuarded says whether the table is published in classes that never change: a row may

@@ -31,6 +31,12 @@ func (t *table) checkShape() (complete bool, err error) {
 	var want, shown []column // shown of the source
 	for _, c := range t.relations.publication.Columns {
 		want = append(want, column{c.Name, c.Type})
+	}
+	kept := t.relations.publication.Columns
+	if t.relations.isGuarded() && t.relations.kept != nil {
+		kept = t.relations.kept
+	}
+	for _, c := range kept {
 		if c.Source != "" {
 			shown = append(shown, column{c.Name, c.Type})
 		}

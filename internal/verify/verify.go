@@ -163,7 +163,11 @@ func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
 	if t.relations.isMirrored() {
 		return t.report, t.verifyMirrored()
 	}
-	steps := []step{{"counts", t.count}, {"constraints", t.checkConstraints}, {"records", t.checkRelease}, {"values", t.checkAttributes}}
+	hidden := func() error { return t.checkHidden(p.Policy.Constraints, p.Policy.Hidden) }
+	steps := []step{{"counts", t.count}, {"constraints", t.checkConstraints}, {"constraints on hidden columns", hidden}, {"records", t.checkRelease}, {"values", t.checkAttributes}}
+	if len(p.Policy.Hidden) == 0 {
+		steps = slices.Delete(steps, 2, 3)
+	}
 	if t.relations.isGuarded() {
 		steps = []step{{"counts", t.countGuarded}, {"constraints", t.checkConstraints}, {"records", t.checkLineage}, {"values", t.checkAttributes}}
 	}
@@ -219,6 +223,9 @@ func (t *table) locate() (found bool, err error) {
 	of := []relation{{t.relations.publication.Policy.Published(), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release}}
 	if t.relations.publication.WeighsApart() {
 		of = append(of, relation{stored("cellweight"), &t.relations.weights})
+	}
+	if audience != "" && t.relations.isGuarded() {
+		of = append(of, relation{stored("followed"), &t.relations.followed}, relation{stored("parted"), &t.relations.parted})
 	}
 	var missing []string
 	for _, r := range of {

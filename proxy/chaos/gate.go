@@ -52,6 +52,7 @@ type steady struct{}
 
 func (steady) SearchPath() string            { return "" }
 func (steady) Encoding() string              { return charset.UTF8 }
+func (steady) Audience() string              { return "" }
 func (steady) After(any) proxy.State         { return steady{} }
 func (steady) Synced(byte, bool) proxy.State { return steady{} }
 
@@ -218,6 +219,9 @@ func (s *state) finish(commit bool) {
 	}
 	s.failed = false
 }
+
+// Audience is that of all sessions.
+func (s state) Audience() string { return "" }
 
 // Synced is the state once the server is ready.
 func (s state) Synced(status byte, failed bool) proxy.State {

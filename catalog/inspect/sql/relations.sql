@@ -1,4 +1,5 @@
--- All relations of user schemas that can stand in a FROM clause.
+-- All relations of user schemas that can stand in a FROM clause. The stand-ins for the system catalogs,
+-- which would be most of them and have most columns, are left out.
 WITH RECURSIVE base(oid, base, modifier) AS (
   -- A domain's modifier is that of the innermost domain; -1 for what is none.
   SELECT t.oid, t.oid, -1 FROM pg_type t WHERE t.typtype <> 'd'
@@ -49,7 +50,8 @@ WITH RECURSIVE base(oid, base, modifier) AS (
     -- PostgreSQL's own have most columns of a database that is small.
     AND a.attrelid IN (
       SELECT r.oid FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace
-      WHERE r.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_')
+      WHERE r.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+        AND NOT (r.relkind = 'v' AND n.nspname = 'kproxy_catalog'))
   GROUP BY a.attrelid
 ), indexes AS (
   -- The indexes by which a changed row can be found. PostgreSQL takes no deferrable
@@ -96,4 +98,5 @@ LEFT JOIN indexes ri ON ri.indrelid = c.oid AND ri.indisreplident
 LEFT JOIN partitions p ON p.inhrelid = c.oid
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+  AND NOT (c.relkind = 'v' AND n.nspname = 'kproxy_catalog')
 ORDER BY n.nspname, c.relname

@@ -24,7 +24,7 @@ WITH RECURSIVE made(type, part) AS (
   WHERE p.part <> 0
 ), own AS (
   SELECT type, part FROM made WHERE part >= 16384
-), called AS (
+), called AS MATERIALIZED ( -- not once for each function of users
   SELECT o.type, c.castfunc AS function, true AS asked, 'cast (' || format_type(c.castsource, NULL) || ' AS ' || format_type(c.casttarget, NULL) || ')' AS by
   FROM own o JOIN pg_cast c ON o.part IN (c.castsource, c.casttarget)
   WHERE (c.castsource < 16384 OR c.castsource IN (SELECT part FROM own))

@@ -78,5 +78,11 @@ BEGIN
     EXECUTE pg_catalog.format('CREATE PUBLICATION %I FOR TABLE ', {{literal .Publication}}) || tables
       || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
   END IF;
+  -- Whose it is. A comment of somebody else stays.
+  IF (SELECT d.text IS NULL OR pg_catalog.starts_with(d.text, '{{.MarkPrefix}}{')
+      FROM pg_catalog.pg_publication p CROSS JOIN LATERAL (SELECT pg_catalog.obj_description(p.oid, 'pg_publication')) AS d(text)
+      WHERE p.pubname = {{literal .Publication}}) THEN
+    COMMENT ON PUBLICATION {{identifier .Publication}} IS {{literal .Mark}};
+  END IF;
 END
 $kproxy$;

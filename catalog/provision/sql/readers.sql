@@ -11,12 +11,27 @@ DECLARE
   found record;
 BEGIN
   SET ROLE {{identifier .Owner}};
+
+  -- Who was of an audience does not come to the finest release because the audience is gone.
+  SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.name) || coalesce(' of audience ' || nullif(r.audience, ''), ''), ', ' ORDER BY r.name) AS roles INTO found
+    FROM {{.StoreSchema}}.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY[{{range $i, $r := .Undecided}}{{if $i}}, {{end}}{{literal $r}}{{end}}]::text[]);
+  IF found.roles IS NOT NULL THEN
+    RAISE EXCEPTION 'reader roles that belonged to an audience are in none now, and would read the finest release: %', found.roles
+      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {{literal .Undecidedly}};
+  END IF;
   SELECT pg_catalog.array_agg(r.name) INTO known FROM {{.StoreSchema}}.reader r WHERE r.name NOT IN ({{literal .Owner}}, {{literal .Reader}});
   SELECT pg_catalog.array_agg(r.name) INTO former_firsts FROM {{.StoreSchema}}.reader r
     WHERE r.is_first AND r.name <> ALL (firsts || ARRAY[{{literal .Owner}}]);
   DELETE FROM {{.StoreSchema}}.reader r WHERE r.name <> ALL (configured);
-  INSERT INTO {{.StoreSchema}}.reader AS r SELECT c.name, c.name = ANY (firsts) FROM pg_catalog.unnest(configured) AS c(name)
-    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first WHERE r.is_first <> excluded.is_first;
+  INSERT INTO {{.StoreSchema}}.reader AS r (name, is_first, audience)
+    SELECT c.name, c.name = ANY (firsts), coalesce(a.name, '') FROM pg_catalog.unnest(configured) AS c(name)
+    LEFT JOIN (
+      SELECT NULL AS name, NULL AS role
+{{- range $a := .Audiences}}{{range .Roles}}
+      UNION ALL SELECT {{literal $a.Name}}, {{literal .}}
+{{- end}}{{end}}) AS a ON a.role = c.name
+    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first, audience = excluded.audience
+    WHERE (r.is_first, r.audience) <> (excluded.is_first, excluded.audience);
 
   -- Who is the first role of an audience now reads what the one before did.
   FOR found IN
@@ -54,6 +69,34 @@ BEGIN
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON SCHEMA %I FROM %I', found.schema, found.role);
+  END LOOP;
+  RESET ROLE;
+
+  -- What is empty and was an audience's that neither this configuration nor the policy in force has. Views
+  -- for what is readable are made again for those that need them.
+  SET ROLE {{identifier .Owner}};
+  FOR found IN
+    SELECT n.oid, n.nspname AS schema FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
+    WHERE o.rolname = {{literal .Owner}} AND n.nspname::text ~ {{literal (printf "^%s" .ReleasePattern)}} AND NOT pg_catalog.starts_with(n.nspname::text, {{literal .ReleasePrefix}})
+{{- range .Audiences}}
+      AND NOT pg_catalog.starts_with(n.nspname::text, {{literal .Prefix}})
+{{- end}}
+      AND NOT EXISTS (SELECT FROM {{.StoreSchema}}.policy p CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(nullif(p.policy -> 'Audiences', 'null')) AS a(of)
+        WHERE p.number = (SELECT pg_catalog.max(l.number) FROM {{.StoreSchema}}.policy l)
+          AND pg_catalog.starts_with(n.nspname::text, pg_catalog.format({{literal .AudienceFormat}}, a.of ->> 'Name')))
+    ORDER BY 2
+  LOOP
+    FOR name IN SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles o ON o.oid = c.relowner
+      WHERE c.relnamespace = found.oid AND c.relkind = 'v' AND o.rolname = {{literal .Owner}} ORDER BY 1 LOOP
+      BEGIN
+        EXECUTE pg_catalog.format('DROP VIEW %I.%I', found.schema, name);
+      EXCEPTION WHEN dependent_objects_still_exist THEN
+        NULL; -- somebody else has made a view of it
+      END;
+    END LOOP;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND d.refobjid = found.oid) THEN
+      EXECUTE pg_catalog.format('DROP SCHEMA %I', found.schema);
+    END IF;
   END LOOP;
   RESET ROLE;
 

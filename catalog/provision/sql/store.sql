@@ -156,10 +156,26 @@ INSERT INTO {{.StoreSchema}}.login
   SELECT pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
   WHERE NOT EXISTS (SELECT FROM {{.StoreSchema}}.login);
 
+-- The configuration that was set up last, and the machine and the file that it was set up from.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.installation (
+  one         boolean PRIMARY KEY DEFAULT true CHECK (one),
+  place       text NOT NULL,
+  slot        text NOT NULL,
+  publication text NOT NULL,
+  tables      text[] NOT NULL,
+  readers     text[] NOT NULL
+);
+INSERT INTO {{.StoreSchema}}.installation (place, slot, publication, tables, readers)
+  VALUES ({{literal .Place}}, {{literal .Slot}}, {{literal .Publication}}, {{template "tables" .}}, {{template "readers" .}})
+  ON CONFLICT ON CONSTRAINT installation_pkey DO UPDATE
+  SET place = excluded.place, slot = excluded.slot, publication = excluded.publication, tables = excluded.tables, readers = excluded.readers;
+
 -- The further reader roles, and those of audiences, so that one that is no more configured, or
 -- has another part now, is known.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.reader (name text PRIMARY KEY);
 -- Whether it is the first one of an audience, which has rights of its own.
 ALTER TABLE {{.StoreSchema}}.reader ADD COLUMN IF NOT EXISTS is_first boolean NOT NULL DEFAULT false;
+-- The audience that it belongs to; empty where it reads what tables says.
+ALTER TABLE {{.StoreSchema}}.reader ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
 
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA {{.StoreSchema}} FROM PUBLIC, {{.Heads}};

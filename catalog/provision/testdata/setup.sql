@@ -35,6 +35,73 @@
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 
+-- Roles, slots and publications have names that others of the server, or of the database, may have
+-- taken: another kproxy above all, which would stop if they were changed. Nothing is taken over.
+DO $kproxy$
+DECLARE
+  taken record;
+BEGIN
+  -- A role that has rights in another database, itself or as a member, and none here.
+  WITH RECURSIVE configured(name) AS (VALUES
+    ('kproxy_owner'),
+    ('kproxy_reader')
+  ), reached(name, oid) AS (
+    SELECT c.name, r.oid FROM configured c JOIN pg_catalog.pg_roles r ON r.rolname = c.name::pg_catalog.name
+    UNION
+    SELECT reached.name, m.roleid FROM reached JOIN pg_catalog.pg_auth_members m ON m.member = reached.oid
+    WHERE m.roleid >= 16384
+  ), used(name, database) AS (
+    SELECT reached.name, d.datname::text FROM reached
+    JOIN pg_catalog.pg_shdepend s ON s.refclassid = 'pg_catalog.pg_authid'::pg_catalog.regclass AND s.refobjid = reached.oid
+    JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+  )
+  SELECT u.name, pg_catalog.string_agg(DISTINCT u.database, ', ') AS databases INTO taken
+    FROM used u
+    WHERE u.database NOT IN (pg_catalog.current_database())
+      AND NOT (EXISTS (SELECT FROM used here WHERE here.name = u.name AND here.database = pg_catalog.current_database())
+        AND pg_catalog.to_regnamespace('kproxy_store') IS NOT NULL)
+    GROUP BY u.name ORDER BY u.name LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'role % has rights in database % of this server, and this configuration would change what it may do there', pg_catalog.quote_ident(taken.name), taken.databases
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is, and give this configuration roles of its own (upstream.owner, upstream.reader, upstream.readers, source): setup creates them.';
+  END IF;
+
+  -- The store of another owner.
+  SELECT r.rolname::text AS owner INTO taken FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+    WHERE n.nspname = 'kproxy_store' AND r.rolname <> 'kproxy_owner';
+  IF FOUND THEN
+    RAISE EXCEPTION 'database % has the store of another configuration, whose owner is role %', pg_catalog.current_database(), pg_catalog.quote_ident(taken.owner)
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.';
+  END IF;
+
+  -- A slot of another database, or of something else.
+  SELECT s.slot_name::text AS name, s.plugin::text AS plugin, coalesce(s.database::text, 'none') AS database INTO taken FROM pg_catalog.pg_replication_slots s
+    WHERE s.slot_name = 'kproxy'::pg_catalog.name AND (s.database IS DISTINCT FROM pg_catalog.current_database() OR s.plugin IS DISTINCT FROM 'pgoutput');
+  IF FOUND THEN
+    RAISE EXCEPTION 'replication slot % belongs to something else (plugin %, database %)', taken.name, coalesce(taken.plugin, 'none'), taken.database
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is, and name another one in this configuration (slot).';
+  END IF;
+
+  -- A publication, or the slot, of another configuration: by the comment of its publication, or by the
+  -- store that it has here.
+  WITH marked(publication, slot, release, place) AS (
+    SELECT p.pubname::text, m.mark ->> 'slot', m.mark ->> 'release', m.mark ->> 'place'
+    FROM pg_catalog.pg_publication p
+    CROSS JOIN LATERAL (SELECT pg_catalog.obj_description(p.oid, 'pg_publication')) AS d(text)
+    CROSS JOIN LATERAL (SELECT CASE WHEN pg_catalog.starts_with(d.text, 'kproxy: {') THEN pg_catalog.substr(d.text, 8 + 1)::pg_catalog.jsonb END) AS m(mark)
+    WHERE m.mark IS NOT NULL
+  )
+  SELECT m.publication, m.slot, m.place INTO taken FROM marked m
+    WHERE (m.publication = 'kproxy' OR m.slot = 'kproxy') AND m.place <> ''
+      AND (m.publication, m.slot, m.release) <> ('kproxy', 'kproxy', '')
+    ORDER BY 1 LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'publication % and replication slot % are of another configuration, which was set up from %', pg_catalog.quote_ident(taken.publication), taken.slot, taken.place
+      USING ERRCODE = 'object_in_use', HINT = 'Leave them as they are, and name others in this configuration (publication, slot).';
+  END IF;
+END
+$kproxy$;
+
 -- The owner maintains the release, and replicates. Attributes of roles are changed only where they
 -- differ, since before PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
 DO $kproxy$
@@ -108,6 +175,51 @@ BEGIN
   IF NOT pg_catalog.pg_has_role(current_user, 'kproxy_owner', privilege) THEN
     GRANT "kproxy_owner" TO CURRENT_USER;
     PERFORM pg_catalog.set_config('kproxy.joined', 'yes', false);
+  END IF;
+END
+$kproxy$;
+
+-- The store is that of one configuration, which may change: where it was set up from, or where its
+-- policy was accepted from, or as far as it takes nothing away. Another one would take its roles,
+-- publication and slot away from it.
+DO $kproxy$
+DECLARE
+  kept record;
+  accepted boolean := false;
+  lacking text;
+BEGIN
+  SET ROLE "kproxy_owner";
+  SELECT NULL::text AS place, NULL::text AS slot, NULL::text AS publication, NULL::text[] AS tables, NULL::text[] AS readers INTO kept;
+  IF pg_catalog.to_regclass('kproxy_store.installation') IS NOT NULL THEN
+    SELECT i.place, i.slot, i.publication, i.tables, i.readers INTO kept FROM kproxy_store.installation i;
+  ELSIF pg_catalog.to_regclass('kproxy_store.policy') IS NOT NULL THEN
+    -- An earlier version made it.
+    SELECT pg_catalog.max(p.place) AS place, (SELECT pg_catalog.max(s.slot) FROM kproxy_store.position s) AS slot, NULL AS publication,
+      (SELECT pg_catalog.array_agg(pg_catalog.format('%I.%I', t.of -> 'Table' ->> 'Schema', t.of -> 'Table' ->> 'Relation'))
+       FROM kproxy_store.policy l CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(l.policy -> 'Tables') AS t(of)
+       WHERE l.number = (SELECT pg_catalog.max(o.number) FROM kproxy_store.policy o)) AS tables,
+      (SELECT pg_catalog.array_agg(r.name) FROM kproxy_store.reader r) AS readers
+      INTO kept FROM kproxy_store.policy p WHERE p.number = (SELECT pg_catalog.max(l.number) FROM kproxy_store.policy l);
+  END IF;
+  IF kept.place <> '' AND pg_catalog.to_regclass('kproxy_store.policy') IS NOT NULL THEN
+    SELECT p.place = '' OR p.fingerprint = '' INTO accepted FROM kproxy_store.policy p ORDER BY p.number DESC LIMIT 1;
+    IF accepted IS NOT TRUE THEN
+      SELECT pg_catalog.string_agg(l.what, ', ') INTO lacking FROM (
+        SELECT 'replication slot ' || kept.slot AS what WHERE kept.slot <> 'kproxy'
+        UNION ALL
+        SELECT 'publication ' || pg_catalog.quote_ident(kept.publication) WHERE kept.publication <> 'kproxy'
+        UNION ALL
+        SELECT 'table ' || t.name FROM pg_catalog.unnest(kept.tables) AS t(name)
+        WHERE t.name <> ALL (ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[])
+        UNION ALL
+        SELECT 'reader role ' || pg_catalog.quote_ident(r.name) FROM pg_catalog.unnest(kept.readers) AS r(name)
+        WHERE r.name <> ALL (ARRAY['kproxy_reader']::text[])) AS l;
+    END IF;
+  END IF;
+  RESET ROLE;
+  IF lacking IS NOT NULL THEN
+    RAISE EXCEPTION 'database % has the store of another configuration, which was set up from %: this one, from %, does without its %', pg_catalog.current_database(), kept.place, '', lacking
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.' || ' If this is the same configuration, without these: run ''kproxy reload'' or ''kproxy accept'' first, which put it in force.';
   END IF;
 END
 $kproxy$;
@@ -462,11 +574,27 @@ INSERT INTO kproxy_store.login
   SELECT pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
   WHERE NOT EXISTS (SELECT FROM kproxy_store.login);
 
+-- The configuration that was set up last, and the machine and the file that it was set up from.
+CREATE TABLE IF NOT EXISTS kproxy_store.installation (
+  one         boolean PRIMARY KEY DEFAULT true CHECK (one),
+  place       text NOT NULL,
+  slot        text NOT NULL,
+  publication text NOT NULL,
+  tables      text[] NOT NULL,
+  readers     text[] NOT NULL
+);
+INSERT INTO kproxy_store.installation (place, slot, publication, tables, readers)
+  VALUES ('', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader']::text[])
+  ON CONFLICT ON CONSTRAINT installation_pkey DO UPDATE
+  SET place = excluded.place, slot = excluded.slot, publication = excluded.publication, tables = excluded.tables, readers = excluded.readers;
+
 -- The further reader roles, and those of audiences, so that one that is no more configured, or
 -- has another part now, is known.
 CREATE TABLE IF NOT EXISTS kproxy_store.reader (name text PRIMARY KEY);
 -- Whether it is the first one of an audience, which has rights of its own.
 ALTER TABLE kproxy_store.reader ADD COLUMN IF NOT EXISTS is_first boolean NOT NULL DEFAULT false;
+-- The audience that it belongs to; empty where it reads what tables says.
+ALTER TABLE kproxy_store.reader ADD COLUMN IF NOT EXISTS audience text NOT NULL DEFAULT '';
 
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
 
@@ -2445,12 +2573,24 @@ DECLARE
   found record;
 BEGIN
   SET ROLE "kproxy_owner";
+
+  -- Who was of an audience does not come to the finest release because the audience is gone.
+  SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.name) || coalesce(' of audience ' || nullif(r.audience, ''), ''), ', ' ORDER BY r.name) AS roles INTO found
+    FROM kproxy_store.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY[]::text[]);
+  IF found.roles IS NOT NULL THEN
+    RAISE EXCEPTION 'reader roles that belonged to an audience are in none now, and would read the finest release: %', found.roles
+      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'name the reader in an audience; or take it out of upstream.readers, and give its users another one; or write reads: tables under it if its users are meant to read the finest release';
+  END IF;
   SELECT pg_catalog.array_agg(r.name) INTO known FROM kproxy_store.reader r WHERE r.name NOT IN ('kproxy_owner', 'kproxy_reader');
   SELECT pg_catalog.array_agg(r.name) INTO former_firsts FROM kproxy_store.reader r
     WHERE r.is_first AND r.name <> ALL (firsts || ARRAY['kproxy_owner']);
   DELETE FROM kproxy_store.reader r WHERE r.name <> ALL (configured);
-  INSERT INTO kproxy_store.reader AS r SELECT c.name, c.name = ANY (firsts) FROM pg_catalog.unnest(configured) AS c(name)
-    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first WHERE r.is_first <> excluded.is_first;
+  INSERT INTO kproxy_store.reader AS r (name, is_first, audience)
+    SELECT c.name, c.name = ANY (firsts), coalesce(a.name, '') FROM pg_catalog.unnest(configured) AS c(name)
+    LEFT JOIN (
+      SELECT NULL AS name, NULL AS role) AS a ON a.role = c.name
+    ON CONFLICT ON CONSTRAINT reader_pkey DO UPDATE SET is_first = excluded.is_first, audience = excluded.audience
+    WHERE (r.is_first, r.audience) <> (excluded.is_first, excluded.audience);
 
   -- Who is the first role of an audience now reads what the one before did.
   FOR found IN
@@ -2482,6 +2622,31 @@ BEGIN
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON SCHEMA %I FROM %I', found.schema, found.role);
+  END LOOP;
+  RESET ROLE;
+
+  -- What is empty and was an audience's that neither this configuration nor the policy in force has. Views
+  -- for what is readable are made again for those that need them.
+  SET ROLE "kproxy_owner";
+  FOR found IN
+    SELECT n.oid, n.nspname AS schema FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
+    WHERE o.rolname = 'kproxy_owner' AND n.nspname::text ~ '^kproxy_(release|audience_[a-z][a-z0-9]*)_' AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_release_')
+      AND NOT EXISTS (SELECT FROM kproxy_store.policy p CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(nullif(p.policy -> 'Audiences', 'null')) AS a(of)
+        WHERE p.number = (SELECT pg_catalog.max(l.number) FROM kproxy_store.policy l)
+          AND pg_catalog.starts_with(n.nspname::text, pg_catalog.format('kproxy_audience_%s_', a.of ->> 'Name')))
+    ORDER BY 2
+  LOOP
+    FOR name IN SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles o ON o.oid = c.relowner
+      WHERE c.relnamespace = found.oid AND c.relkind = 'v' AND o.rolname = 'kproxy_owner' ORDER BY 1 LOOP
+      BEGIN
+        EXECUTE pg_catalog.format('DROP VIEW %I.%I', found.schema, name);
+      EXCEPTION WHEN dependent_objects_still_exist THEN
+        NULL; -- somebody else has made a view of it
+      END;
+    END LOOP;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND d.refobjid = found.oid) THEN
+      EXECUTE pg_catalog.format('DROP SCHEMA %I', found.schema);
+    END IF;
   END LOOP;
   RESET ROLE;
 
@@ -2579,6 +2744,12 @@ BEGIN
   ELSE
     EXECUTE pg_catalog.format('CREATE PUBLICATION %I FOR TABLE ', 'kproxy') || tables
       || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
+  END IF;
+  -- Whose it is. A comment of somebody else stays.
+  IF (SELECT d.text IS NULL OR pg_catalog.starts_with(d.text, 'kproxy: {')
+      FROM pg_catalog.pg_publication p CROSS JOIN LATERAL (SELECT pg_catalog.obj_description(p.oid, 'pg_publication')) AS d(text)
+      WHERE p.pubname = 'kproxy') THEN
+    COMMENT ON PUBLICATION "kproxy" IS 'kproxy: {"slot":"kproxy","release":"","place":""}';
   END IF;
 END
 $kproxy$;

@@ -2,6 +2,11 @@
 --   \password "kproxy_research"
 --   \password "odd ""name"""
 --   \password "kproxy_press"
+    ('kproxy_reader'),
+    ('kproxy_reader_bi'),
+    ('kproxy_research'),
+    ('odd "name"'),
+    ('kproxy_press')
 -- Clients' sessions run as the reader, or as the first role of an audience.
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_research') THEN
     CREATE ROLE "kproxy_research" LOGIN NOINHERIT;
@@ -46,6 +51,7 @@ ALTER ROLE "kproxy_press" SET default_transaction_read_only = on;
     ALTER ROLE "kproxy_press" SET jit = off;
   EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO ', pg_catalog.current_database()) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM ', pg_catalog.current_database()) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
+        WHERE r.name <> ALL (ARRAY['kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[])) AS l;
   FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy', 'kproxy_release_Ward "B"', 'kproxy_release_public', 'kproxy_audience_research_public', 'kproxy_audience_press_public'] LOOP
 REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";
@@ -67,14 +73,13 @@ GRANT USAGE ON SCHEMA "kproxy_catalog" TO "kproxy_reader", "kproxy_research", "k
 GRANT USAGE ON SCHEMA "kproxy" TO "kproxy_reader", "kproxy_research", "kproxy_press";
 GRANT USAGE ON SCHEMA "kproxy_audience_research_public" TO "kproxy_research";
 GRANT USAGE ON SCHEMA "kproxy_audience_press_public" TO "kproxy_press";
+  VALUES ('', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[])
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'research' WHEN current_user IN ('kproxy_press') THEN 'press' ELSE '' END::pg_catalog.text
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'kproxy_audience_research_' WHEN current_user IN ('kproxy_press') THEN 'kproxy_audience_press_' ELSE 'kproxy_release_' END::pg_catalog.text
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.description FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
-  END IF;
-  END IF;
   END IF;
   END IF;
 GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.described, kproxy_catalog.described_column, kproxy_catalog.described_key, kproxy_catalog.label TO "kproxy_reader", "kproxy_research", "kproxy_press";
@@ -86,16 +91,25 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader", "kprox
     EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO ', s.stand_in) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   configured text[] := ARRAY['kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[];
   firsts text[] := ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press']::text[];
+    FROM kproxy_store.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY['kproxy_reader_bi']::text[]);
+  END IF;
+      SELECT NULL AS name, NULL AS role
+      UNION ALL SELECT 'research', 'kproxy_research'
+      UNION ALL SELECT 'research', 'odd "name"'
+      UNION ALL SELECT 'press', 'kproxy_press') AS a ON a.role = c.name
       SELECT NULL AS role, NULL AS prefix
       UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
       UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_') AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
       UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
       UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_'
+      AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_audience_research_')
+      AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_audience_press_')
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_reader_bi')
       AND (g.rolname, m.rolname) <> ('kproxy_research', 'odd "name"')
   END LOOP;
   END IF;
 DECLARE
+  END IF;
   END IF;
 DO $kproxy$
 BEGIN

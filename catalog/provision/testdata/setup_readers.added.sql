@@ -1,5 +1,8 @@
 --   \password "kproxy_bi"
 --   \password "odd ""name"""
+    ('kproxy_reader'),
+    ('kproxy_bi'),
+    ('odd "name"')
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_bi') THEN
     CREATE ROLE "kproxy_bi" LOGIN INHERIT;
   ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_bi' AND NOT (rolinherit AND rolcanlogin)) THEN
@@ -24,16 +27,19 @@ ALTER ROLE "odd ""name""" SET default_transaction_read_only = on;
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
                  WHERE r.rolname = 'odd "name"' AND pg_catalog.starts_with(s.setting, 'jit=')) THEN
     ALTER ROLE "odd ""name""" SET jit = off;
+        WHERE r.name <> ALL (ARRAY['kproxy_reader', 'kproxy_bi', 'odd "name"']::text[])) AS l;
 REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_bi', 'odd "name"');
-  END IF;
+  VALUES ('', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader', 'kproxy_bi', 'odd "name"']::text[])
   configured text[] := ARRAY['kproxy_bi', 'odd "name"']::text[];
+    FROM kproxy_store.reader r WHERE (r.audience <> '' OR r.is_first) AND r.name = ANY (ARRAY['kproxy_bi', 'odd "name"']::text[]);
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_bi')
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'odd "name"')
   END LOOP;
   END IF;
 DECLARE
+  END IF;
   END IF;
 DO $kproxy$
 BEGIN

@@ -35,6 +35,74 @@
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 
+-- Roles, slots and publications have names that others of the server, or of the database, may have
+-- taken: another kproxy above all, which would stop if they were changed. Nothing is taken over.
+DO $kproxy$
+DECLARE
+  taken record;
+BEGIN
+  -- A role that has rights in another database, itself or as a member, and none here.
+  WITH RECURSIVE configured(name) AS (VALUES
+    ('kproxy_owner')
+  ), reached(name, oid) AS (
+    SELECT c.name, r.oid FROM configured c JOIN pg_catalog.pg_roles r ON r.rolname = c.name::pg_catalog.name
+    UNION
+    SELECT reached.name, m.roleid FROM reached JOIN pg_catalog.pg_auth_members m ON m.member = reached.oid
+    WHERE m.roleid >= 16384
+  ), used(name, database) AS (
+    SELECT reached.name, d.datname::text FROM reached
+    JOIN pg_catalog.pg_shdepend s ON s.refclassid = 'pg_catalog.pg_authid'::pg_catalog.regclass AND s.refobjid = reached.oid
+    JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+  )
+  SELECT u.name, pg_catalog.string_agg(DISTINCT u.database, ', ') AS databases INTO taken
+    FROM used u
+    WHERE u.database NOT IN (pg_catalog.current_database())
+      AND NOT EXISTS (SELECT FROM used here WHERE here.name = u.name AND here.database = pg_catalog.current_database())
+    GROUP BY u.name ORDER BY u.name LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'role % has rights in database % of this server, and this configuration would change what it may do there', pg_catalog.quote_ident(taken.name), taken.databases
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is, and give this configuration roles of its own (upstream.owner, upstream.reader, upstream.readers, source): setup creates them.';
+  END IF;
+
+  -- The store of another owner.
+  SELECT r.rolname::text AS owner INTO taken FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+    WHERE n.nspname = 'kproxy_store' AND r.rolname = 'kproxy_owner';
+  IF FOUND THEN
+    RAISE EXCEPTION 'database % has the store of another configuration, whose owner is role %', pg_catalog.current_database(), pg_catalog.quote_ident(taken.owner)
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is, and give source another user: setup creates it.';
+  END IF;
+
+  -- A slot of another database, or of something else.
+  SELECT s.slot_name::text AS name, s.plugin::text AS plugin, coalesce(s.database::text, 'none') AS database INTO taken FROM pg_catalog.pg_replication_slots s
+    WHERE s.slot_name = 'kproxy'::pg_catalog.name AND (s.database IS DISTINCT FROM pg_catalog.current_database() OR s.plugin IS DISTINCT FROM 'pgoutput');
+  IF FOUND THEN
+    RAISE EXCEPTION 'replication slot % belongs to something else (plugin %, database %)', taken.name, coalesce(taken.plugin, 'none'), taken.database
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is, and name another one in this configuration (slot).';
+  END IF;
+
+  -- A publication, or the slot, of another configuration: by the comment of its publication, or by the
+  -- store that it has here.
+  WITH marked(publication, slot, release, place) AS (
+    SELECT p.pubname::text, m.mark ->> 'slot', m.mark ->> 'release', m.mark ->> 'place'
+    FROM pg_catalog.pg_publication p
+    CROSS JOIN LATERAL (SELECT pg_catalog.obj_description(p.oid, 'pg_publication')) AS d(text)
+    CROSS JOIN LATERAL (SELECT CASE WHEN pg_catalog.starts_with(d.text, 'kproxy: {') THEN pg_catalog.substr(d.text, 8 + 1)::pg_catalog.jsonb END) AS m(mark)
+    WHERE m.mark IS NOT NULL
+    UNION ALL
+    SELECT p.pubname::text, 'kproxy', '', 'this database' FROM pg_catalog.pg_publication p
+    WHERE p.pubname = 'kproxy'::pg_catalog.name AND pg_catalog.obj_description(p.oid, 'pg_publication') IS NULL AND pg_catalog.to_regnamespace('kproxy_store') IS NOT NULL
+  )
+  SELECT m.publication, m.slot, m.place INTO taken FROM marked m
+    WHERE (m.publication = 'kproxy' OR m.slot = 'kproxy') AND m.place <> ''
+      AND (m.publication, m.slot, m.release) <> ('kproxy', 'kproxy', '')
+    ORDER BY 1 LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'publication % and replication slot % are of another configuration, which was set up from %', pg_catalog.quote_ident(taken.publication), taken.slot, taken.place
+      USING ERRCODE = 'object_in_use', HINT = 'Leave them as they are, and name others in this configuration (publication, slot).';
+  END IF;
+END
+$kproxy$;
+
 -- The source's role reads the protected tables and replicates. Attributes of roles are changed only where they
 -- differ, since before PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
 DO $kproxy$
@@ -144,6 +212,12 @@ BEGIN
   ELSE
     EXECUTE pg_catalog.format('CREATE PUBLICATION %I FOR TABLE ', 'kproxy') || tables
       || ' WITH (publish = ''insert, update, delete, truncate'', publish_via_partition_root = false)';
+  END IF;
+  -- Whose it is. A comment of somebody else stays.
+  IF (SELECT d.text IS NULL OR pg_catalog.starts_with(d.text, 'kproxy: {')
+      FROM pg_catalog.pg_publication p CROSS JOIN LATERAL (SELECT pg_catalog.obj_description(p.oid, 'pg_publication')) AS d(text)
+      WHERE p.pubname = 'kproxy') THEN
+    COMMENT ON PUBLICATION "kproxy" IS 'kproxy: {"slot":"kproxy","release":"","place":""}';
   END IF;
 END
 $kproxy$;

@@ -5,8 +5,6 @@ package accept
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -41,18 +39,6 @@ type Proposal struct {
 // Empty reports whether everything is accepted.
 func (p Proposal) Empty() bool {
 	return len(p.Policy)+len(p.Tables)+len(p.Relations)+len(p.Functions) == 0
-}
-
-// Place returns the machine and the file from which a policy is read.
-func Place(file string) string {
-	machine, err := os.Hostname()
-	if err != nil {
-		machine = "unknown"
-	}
-	if absolute, err := filepath.Abs(file); err == nil {
-		file = absolute
-	}
-	return machine + ":" + file
 }
 
 // Propose returns what there is to accept in the named tables, readable relations and functions, or

@@ -62,7 +62,6 @@ const (
 	codePooler       = "pooler"
 	CodeAuthQuery    = "auth-query"
 	codeListenPlain  = "listen-plain"
-	codeNoAudience   = "no-audience"
 	codeSlotPosition = "slot-position"
 	codeConnections  = "connections"
 
@@ -115,6 +114,11 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 // judge is run with the connections of both databases.
 func judge(ctx context.Context, on upstream.Databases, c *config.Config, all bool) (Result, error) {
 	conn := on.Owner
+	if all {
+		if other, err := inspect.Installation(ctx, conn, checkInput(c)); err != nil || len(other) > 0 {
+			return Result{Report: other}, err
+		}
+	}
 	report, err := findings(ctx, on, c)
 	if err != nil {
 		return Result{}, err
@@ -139,7 +143,6 @@ func judge(ctx context.Context, on upstream.Databases, c *config.Config, all boo
 		report = append(report, checkReaders(ctx, c, own)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkListen(c)...)
-		report = append(report, checkAudiences(c)...)
 		report = append(report, checkCertificates(c, time.Now())...)
 		report = append(report, checkConnections(c, server.Connections)...)
 		report = append(report, checkDescriptors(c, server.Connections)...)
@@ -272,9 +275,25 @@ func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Repo
 	return slices.Concat(report, narrowing, advice, coarse), err
 }
 
+// Own returns an *Error where the private store is another configuration's.
+func Own(ctx context.Context, c *config.Config) error {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	other, err := inspect.Installation(ctx, conn, checkInput(c))
+	if err == nil && len(other) > 0 {
+		err = &Error{Config: c, Report: other}
+	}
+	return err
+}
+
 func checkInput(c *config.Config) inspect.CheckInput {
+	whole, _ := ksync.NewPolicy(c.Policy, upstream.Place(c.LocateSetting("").File)) // policies can be written
 	return inspect.CheckInput{
-		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c),
+		Place: whole.Place, Fingerprint: whole.Fingerprint,
+		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c), Finest: c.Finest(),
 		Publication: c.Publication, Slot: c.Slot,
 		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
 	}

@@ -1,10 +1,8 @@
 package check
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -43,16 +41,3 @@ limits:
   max_tokens: 1000
   max_depth: 20
 `
-
-// TestReadersInNoAudience: where there are audiences, whoever is in none of them reads the finest release.
-func TestReadersInNoAudience(t *testing.T) {
-	t.Parallel()
-	c := &config.Config{Upstream: config.Upstream{Readers: []config.Reader{{Name: "partner", Connection: config.Connection{User: "p"}}, {Name: "bi", Connection: config.Connection{User: "b"}}}}}
-	if found := checkAudiences(c); len(found) > 0 {
-		t.Errorf("without audiences it finds %v", found)
-	}
-	c.Policy.Audiences = []catalog.Audience{{Name: "partners", Roles: []string{"p"}}}
-	if found := checkAudiences(c); len(found) != 1 || !strings.Contains(found[0].What, "reader bi ") {
-		t.Errorf("it finds %v", found)
-	}
-}

@@ -44,6 +44,9 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 	if err != nil {
 		return Fit{}, err
 	}
+	if slices.ContainsFunc(checked.Report, func(f inspect.Finding) bool { return f.Code == inspect.CodeOtherConfiguration }) {
+		return Fit{}, &Error{Config: c, Report: checked.Report}
+	}
 	publications := checked.Publications
 	if may.StandIn != nil {
 		checked.Report = slices.DeleteFunc(checked.Report, func(f inspect.Finding) bool { return f.Code == inspect.CodeRawGrant && may.StandIn(f.Table) })

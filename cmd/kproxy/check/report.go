@@ -31,6 +31,8 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Audiences are those that see tables, with what holds for them.
 	Audiences []Audience `json:"audiences,omitempty"`
+	// Coalitions are those of readers who pool what they have of a table.
+	Coalitions []Coalition `json:"coalitions,omitempty"`
 	// Certificates are those that the configuration names, the first to end first.
 	Certificates []state.Certificate `json:"certificates"`
 }
@@ -80,70 +82,71 @@ type topic struct{ group, setting string }
 
 // topics are the topics of all codes that can occur without a relation.
 var topics = map[string]topic{
-	"server-version":           {groupServer, "upstream.owner.host"},
-	"wal-level":                {groupServer, ""},
-	"server-encoding":          {groupServer, "upstream.owner.database"},
-	"slots":                    {groupServer, "slot"},
-	"wal-senders":              {groupServer, ""},
-	"wal-kept":                 {groupServer, "replication.alarm"},
-	"slot-failover":            {groupServer, "slot"},
-	"slot-foreign":             {groupServer, "slot"},
-	codeSlotPosition:           {groupServer, "slot"},
-	CodeServer:                 {groupServer, "upstream.reader.hosts"},
-	codePooler:                 {groupServer, "upstream"},
-	"owner-missing":            {groupRoles, "upstream.owner.user"},
-	"owner-replication":        {groupRoles, "upstream.owner.user"},
-	"owner-login":              {groupRoles, "upstream.owner.user"},
-	"owner-superuser":          {groupRoles, "upstream.owner.user"},
-	"reader-missing":           {groupRoles, "upstream.reader.user"},
-	"reader-login":             {groupRoles, "upstream.reader.user"},
-	"reader-superuser":         {groupRoles, "upstream.reader.user"},
-	"reader-attribute":         {groupRoles, "upstream.reader.user"},
-	"reader-member":            {groupRoles, "upstream.reader.user"},
-	"reader-admin":             {groupRoles, "upstream.readers"},
-	"reader-setting":           {groupRoles, "upstream.reader.user"},
-	inspect.CodeFurtherReader:  {groupRoles, "upstream.readers"},
-	codePublication:            {groupPublication, "publication"},
-	"schema-missing":           {groupOwn, ""},
-	"schema-owner":             {groupOwn, ""},
-	"schema-usage":             {groupOwn, ""},
-	"store-old":                {groupOwn, ""},
-	"stand-in":                 {groupOwn, ""},
-	"helper":                   {groupOwn, ""},
-	"helper-schema":            {groupOwn, ""},
-	"published-grant":          {groupOwn, ""},
-	inspect.CodeType:           {groupOwn, "upstream.owner.database"},
-	"reader-owns":              {groupReach, "upstream.readers"},
-	"reader-grant":             {groupReach, "upstream.readers"},
-	"audience-grant":           {groupReach, "upstream.readers"},
-	"reader-writable":          {groupReach, "temporary_tables"},
-	"reader-writes":            {groupReach, "temporary_tables"},
-	inspect.CodeTemporaryGrant: {groupReach, "temporary_tables"},
-	"store-grant":              {groupReach, ""},
-	"schema-create":            {groupReach, ""},
-	"database-temporary":       {groupReach, "temporary_tables"},
-	"database-create":          {groupReach, ""},
-	"user-mapping":             {groupReach, ""},
-	"default-privilege":        {groupReach, ""},
-	"foreign-table":            {groupReach, ""},
-	"large-object":             {groupReach, ""},
-	"catalog-object":           {groupReach, ""},
-	"catalog-implicit":         {groupReach, ""},
-	codeLogin:                  {groupLogin, "upstream.reader"},
-	CodeAuthQuery:              {groupLogin, "auth_query"},
-	codeListenPlain:            {groupLogin, "listen"},
-	codeNoAudience:             {groupLogin, "audiences"},
-	codeConnections:            {groupServer, "limits.max_connections"},
-	codeDescriptors:            {groupServer, "limits.max_sessions"},
-	codeCertificate:            {groupLogin, "tls"},
-	codeCertificateKind:        {groupLogin, "tls.cert_file"},
+	"server-version":               {groupServer, "upstream.owner.host"},
+	"wal-level":                    {groupServer, ""},
+	"server-encoding":              {groupServer, "upstream.owner.database"},
+	"slots":                        {groupServer, "slot"},
+	"wal-senders":                  {groupServer, ""},
+	"wal-kept":                     {groupServer, "replication.alarm"},
+	"slot-failover":                {groupServer, "slot"},
+	"slot-foreign":                 {groupServer, "slot"},
+	codeSlotPosition:               {groupServer, "slot"},
+	CodeServer:                     {groupServer, "upstream.reader.hosts"},
+	codePooler:                     {groupServer, "upstream"},
+	"owner-missing":                {groupRoles, "upstream.owner.user"},
+	"owner-replication":            {groupRoles, "upstream.owner.user"},
+	"owner-login":                  {groupRoles, "upstream.owner.user"},
+	"owner-superuser":              {groupRoles, "upstream.owner.user"},
+	"reader-missing":               {groupRoles, "upstream.reader.user"},
+	"reader-login":                 {groupRoles, "upstream.reader.user"},
+	"reader-superuser":             {groupRoles, "upstream.reader.user"},
+	"reader-attribute":             {groupRoles, "upstream.reader.user"},
+	"reader-member":                {groupRoles, "upstream.reader.user"},
+	"reader-admin":                 {groupRoles, "upstream.readers"},
+	"reader-setting":               {groupRoles, "upstream.reader.user"},
+	inspect.CodeFurtherReader:      {groupRoles, "upstream.readers"},
+	codePublication:                {groupPublication, "publication"},
+	"schema-missing":               {groupOwn, ""},
+	inspect.CodeOtherConfiguration: {groupOwn, "upstream.owner.database"},
+	"schema-owner":                 {groupOwn, ""},
+	"schema-usage":                 {groupOwn, ""},
+	"store-old":                    {groupOwn, ""},
+	"stand-in":                     {groupOwn, ""},
+	"helper":                       {groupOwn, ""},
+	"helper-schema":                {groupOwn, ""},
+	"published-grant":              {groupOwn, ""},
+	inspect.CodeType:               {groupOwn, "upstream.owner.database"},
+	"reader-owns":                  {groupReach, "upstream.readers"},
+	"reader-grant":                 {groupReach, "upstream.readers"},
+	inspect.CodeFormerAudience:     {groupRoles, "upstream.readers"},
+	"audience-grant":               {groupReach, "upstream.readers"},
+	"reader-writable":              {groupReach, "temporary_tables"},
+	"reader-writes":                {groupReach, "temporary_tables"},
+	inspect.CodeTemporaryGrant:     {groupReach, "temporary_tables"},
+	"store-grant":                  {groupReach, ""},
+	"schema-create":                {groupReach, ""},
+	"database-temporary":           {groupReach, "temporary_tables"},
+	"database-create":              {groupReach, ""},
+	"user-mapping":                 {groupReach, ""},
+	"default-privilege":            {groupReach, ""},
+	"foreign-table":                {groupReach, ""},
+	"large-object":                 {groupReach, ""},
+	"catalog-object":               {groupReach, ""},
+	"catalog-implicit":             {groupReach, ""},
+	codeLogin:                      {groupLogin, "upstream.reader"},
+	CodeAuthQuery:                  {groupLogin, "auth_query"},
+	codeListenPlain:                {groupLogin, "listen"},
+	codeConnections:                {groupServer, "limits.max_connections"},
+	codeDescriptors:                {groupServer, "limits.max_sessions"},
+	codeCertificate:                {groupLogin, "tls"},
+	codeCertificateKind:            {groupLogin, "tls.cert_file"},
 }
 
 // Summarize locates findings in the configuration, and sorts them by group, with those that prevent
 // kproxy from serving first. Before are the tables that were published before.
 func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) Report {
 	errs := report.Errors()
-	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}, Audiences: audiencesOf(c.Policy)}
+	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Protecting().Tables), Mirrored: len(c.Policy.Mirrored()), Findings: []Finding{}, Audiences: audiencesOf(c.Policy), Coalitions: coalitionsOf(c.Policy)}
 	all, _ := certificates.Read(c) // whose error is a finding
 	e.Certificates = append([]state.Certificate{}, all...)
 	e.Starts = e.OK || Divide(c.Policy, errs).start(c.Policy, before)
@@ -282,7 +285,7 @@ func (e Report) Verdict() string {
 // Errors returns the findings that prevent kproxy from serving.
 func (e Report) Errors() Report {
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool { return f.Severity != inspect.Error })
-	e.Certificates, e.Audiences = []state.Certificate{}, nil
+	e.Certificates, e.Audiences, e.Coalitions = []state.Certificate{}, nil, nil
 	return e
 }
 

@@ -85,7 +85,7 @@ func Problem(report inspect.Report) (what, fix string) {
 
 // SomeOnly are the codes of findings that prevent kproxy from starting, but that concern only some
 // sessions while it serves.
-var SomeOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, codeLogin, CodeServer, codePooler, CodeAuthQuery}
+var SomeOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, inspect.CodeFormerAudience, codeLogin, CodeServer, codePooler, CodeAuthQuery}
 
 // StartingOnly are the codes of findings that prevent kproxy from starting, but that do not affect
 // what is published. Replication itself watches its slot.

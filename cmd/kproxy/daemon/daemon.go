@@ -35,7 +35,7 @@ type Options struct {
 	Level *slog.LevelVar
 	// Load reads the configuration again. If it is nil, the configuration cannot be reloaded.
 	Load func() (*config.Config, error)
-	// Place is where the configuration is read from, as accept.Place returns it. If it is
+	// Place is where the configuration is read from, as upstream.Place returns it. If it is
 	// empty, the daemon does not compare its policy with the one in force.
 	Place string
 	// Progress is called while tables are published. It may be nil.

@@ -10,12 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/build"
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/connlimit"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/observe/audit"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -198,23 +201,36 @@ func (d *Daemon) observedState() observe.State {
 	cache := d.gate.CacheStats()
 	s.Cache = observe.Cache{Entries: cache.Entries, Bytes: cache.Bytes, Evictions: cache.Evictions}
 	s.Answers = d.answers.Stats()
-	status := d.syncer.Status()
+	replication := d.syncer.Status()
 	s.Replication = &observe.Replication{
-		State: status.State.String(), Applies: status.State == ksync.Streaming,
-		Retained: status.Slot.Retained, Behind: status.Slot.Behind, WALStatus: status.Slot.WALStatus,
+		State: replication.State.String(), Applies: replication.State == ksync.Streaming,
+		Retained: replication.Slot.Retained, Behind: replication.Slot.Behind, WALStatus: replication.Slot.WALStatus,
 	}
 	s.Certificates = d.certificates.observed()
 	s.ProofInterval = d.metrics.proofs.Interval(c.Verify.Every)
 	conditions := d.conditions()
 	for _, policy := range c.Policy.Tables {
-		t := status.Tables[policy.Table]
+		t := replication.Tables[policy.Table]
 		s.Tables = append(s.Tables, observe.Table{
 			Name: policy.Table.String(), State: conditions[policy.Table].State, Preparing: t.Preparing, Generation: t.Generation,
 			Proof:   d.metrics.proofs.Of(policy.Table),
 			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
 			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts, Untold: t.Untold, Returned: t.Returned,
 			OldestWaiting: t.OldestWaiting, OldestStale: t.OldestStale, Loss: t.Loss, Drift: t.Drift,
+			Audiences: observedAudiences(policy, conditions[policy.Table], t),
 		})
 	}
 	return s
+}
+
+// observedAudiences is what metrics tell of what audiences see of a table.
+func observedAudiences(policy catalog.TablePolicy, own status.Condition, t ksync.TableStatus) (all []observe.Audience) {
+	for _, of := range policy.Audiences {
+		a := observe.Audience{Name: of.Audience, State: status.AudienceState(own, t, of.Audience), Classes: t.Audiences[of.Audience].Classes, Withheld: t.Withheld}
+		if a.State == state.Withheld {
+			a.Withheld = t.Records // it is all or nothing
+		}
+		all = append(all, a)
+	}
+	return all
 }

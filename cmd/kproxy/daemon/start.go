@@ -17,6 +17,9 @@ import (
 // listed names that cannot be used before anything has been published.
 func (d *Daemon) check(ctx context.Context) error {
 	c := d.config()
+	if err := check.Own(ctx, c); err != nil {
+		return err
+	}
 	before, err := check.ReadPublished(ctx, c)
 	if err != nil {
 		return err

@@ -38,7 +38,22 @@ func (e *changedLate) Hint() string {
 	return "Begin a new transaction; the operator has been told why if the error stays."
 }
 
+// rightsMoved is the refusal of a statement whose role has lost the schema that this process reads for
+// it: set-up has given the role another part, and the reload that tells this process comes next.
+type rightsMoved struct{}
+
+func (rightsMoved) Error() string { return "what this session's role reads is being changed" }
+
+// SQLState is object_not_in_prerequisite_state, as for all that is withdrawn.
+func (rightsMoved) SQLState() string { return "55000" }
+
+func (rightsMoved) Hint() string {
+	return "Try again in a moment, with a new connection; the operator changes who reads what."
+}
+
 var (
+	// Whether there is such a schema, which the role may not use, makes no difference.
+	lostSchema = regexp.MustCompile(`^schema "` + catalog.ReleaseSchemaPattern + `.*" does not exist$`)
 	// aclcheck_error names a relation without its schema.
 	lostPrivilege = regexp.MustCompile(`^permission denied for view (.+)$`)
 	lostRelation  = regexp.MustCompile(`^relation "` + catalog.ReleaseSchemaPattern + `(.+)" does not exist$`)
@@ -59,6 +74,10 @@ func withdrawnAtServer(state, message string) error {
 	case "XX000": // internal_error
 		if becameView.MatchString(message) {
 			return &changedLate{what: "a table has become a view"}
+		}
+	case "3F000":
+		if lostSchema.MatchString(message) {
+			return rightsMoved{}
 		}
 	case "42501":
 		found = lostPrivilege.FindStringSubmatch(message)

@@ -70,6 +70,26 @@ type Table struct {
 	Proof       *state.Proof      `json:"proof"` // the last one
 	// Versions are the generations of which losses were recorded.
 	Versions []Generation `json:"versions"`
+	// Audiences are those that see the table, from the finest to the coarsest.
+	Audiences []Audience `json:"audiences,omitempty"`
+}
+
+// Audience is what an audience sees of a table, whose classes are unions of those of the audience before. What is said
+// of it is said as of a table by itself.
+type Audience struct {
+	state.Audience
+	// Constraints are all that hold, also those on columns that it does not see.
+	Constraints []string `json:"constraints"`
+	Hidden      []string `json:"hidden"`
+	Columns     []Column `json:"columns"`
+	// Smallest and Largest are the sizes of its classes in rows, 0 without any.
+	Smallest int `json:"smallest_class"`
+	Largest  int `json:"largest_class"`
+	// Loss counts columns that it does not see as lost.
+	Loss        *float64          `json:"loss"`
+	LossRecords int               `json:"loss_records"`
+	Risks       []verify.Risk     `json:"risks"`
+	Attack      *history.Linkages `json:"attack"`
 }
 
 // Column is one that is published.

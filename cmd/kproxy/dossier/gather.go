@@ -127,7 +127,11 @@ func (g *gathering) gather(policy catalog.Policy, publications []catalog.Publica
 				g.dossier.Tables[i].Risks = append(g.dossier.Tables[i].Risks, r)
 			}
 		}
+		if err := g.audienceRisks(&g.dossier.Tables[i], publications); err != nil {
+			return err
+		}
 		g.limit(&g.dossier.Tables[i])
+		g.limitAudiences(&g.dossier.Tables[i])
 	}
 	return nil
 }
@@ -170,6 +174,13 @@ func (g *gathering) table(p catalog.Publication) (Table, error) {
 		t.Proof = proof.State(shown)
 	}
 	t.Versions = versions(g.losses[name])
+	for _, a := range now.Audiences {
+		one, err := g.audience(p, a, shown)
+		if err != nil {
+			return t, fmt.Errorf("for audience %s: %w", a.Name, err)
+		}
+		t.Audiences = append(t.Audiences, one)
+	}
 	return t, nil
 }
 
@@ -178,14 +189,20 @@ func (t *Table) describe(p catalog.Publication, described catalog.Description, l
 	if losses != nil {
 		t.Loss, t.LossRecords = &losses.Whole, losses.Records
 	}
+	t.Columns = columnsOf(p, described, losses)
+}
+
+// columnsOf are those that a publication shows, with their losses where these were measured.
+func columnsOf(p catalog.Publication, described catalog.Description, losses *history.Losses) (columns []Column) {
 	for i, c := range described.Columns {
 		column := Column{Name: c.Name, Type: c.Type, Role: c.Role, Form: c.Form, Hierarchy: c.Hierarchy, Constraints: c.Constraints}
 		if losses != nil && p.Columns[i].Generalized() {
 			loss := losses.Columns[p.Columns[i].Source]
 			column.Loss = &loss
 		}
-		t.Columns = append(t.Columns, column)
+		columns = append(columns, column)
 	}
+	return columns
 }
 
 // limit adds the limits of a table's release.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/internal/eval/report"
 	"github.com/kproxy/kproxy/internal/verify"
 )
@@ -19,7 +20,11 @@ func (d *Dossier) WritePage(w io.Writer) error {
 	page := report.Document{Title: "Release of database " + d.Database}
 	page.Sections = append(page.Sections, d.summary())
 	for i := range d.Tables {
-		page.Sections = append(page.Sections, d.published(&d.Tables[i]), d.risks(&d.Tables[i]))
+		t := &d.Tables[i]
+		page.Sections = append(page.Sections, d.published(t), d.risks(t))
+		for j := range t.Audiences {
+			page.Sections = append(page.Sections, d.audience(t, &t.Audiences[j]))
+		}
 	}
 	page.Sections = append(page.Sections, d.history(), report.Section{Title: partLimits, Paragraphs: d.Limits}, d.asked())
 	return page.WritePage(w)
@@ -37,12 +42,15 @@ func (d *Dossier) summary() report.Section {
 	rows := [][]string{{"table", "state", "updates", "constraints", "records", "published rows", "withheld", "highest risk", "mean risk", "above threshold", "loss", "proof"}}
 	for _, t := range d.Tables {
 		highest, average, above := "-", "-", "-"
-		if r := t.worst(); r != nil {
+		if r := worst(t.Risks); r != nil {
 			highest, average, above = probability(r.Highest()), probability(r.Average()), share(r.Above, r.Size)
 		}
 		rows = append(rows, []string{
 			t.Name, t.State, t.Updates, t.rule(), whole(t.Records), whole(t.Rows), whole(t.Withheld), highest, average, above, percent(t.Loss), t.proved(),
 		})
+		for i := range t.Audiences {
+			rows = append(rows, t.Audiences[i].summarize(&t))
+		}
 	}
 	s.Tables = []report.Table{{Rows: rows}}
 	return s
@@ -55,10 +63,10 @@ func (t *Table) rule() string {
 }
 
 // worst is the part with the highest risk; nil where none is counted.
-func (t *Table) worst() (worst *verify.Risk) {
-	for i, r := range t.Risks {
+func worst(risks []verify.Risk) (worst *verify.Risk) {
+	for i, r := range risks {
 		if r.Size > 0 && (worst == nil || r.Highest() > worst.Highest()) {
-			worst = &t.Risks[i]
+			worst = &risks[i]
 		}
 	}
 	return worst
@@ -66,7 +74,7 @@ func (t *Table) worst() (worst *verify.Risk) {
 
 // Line sums a table up for a terminal.
 func (t *Table) Line(threshold float64) string {
-	r := t.worst()
+	r := worst(t.Risks)
 	if r == nil {
 		return fmt.Sprintf("%s: %s, no risk is counted; proof %s", t.Name, t.State, t.proved())
 	}
@@ -98,13 +106,18 @@ func (d *Dossier) published(t *Table) report.Section {
 		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("%d records wait, %d are withheld for good, %d are published as they were, %d rows stand for nobody; the sum of weights is off by %d.",
 			t.Waiting, t.Expired, t.Stale, t.Ghosts, t.Untold))
 	}
+	s.Tables = []report.Table{columnTable(t.Columns, t.Loss, t.LossRecords)}
+	return s
+}
+
+// columnTable lists columns with the loss of each, and that of all quasi-identifiers.
+func columnTable(columns []Column, loss *float64, records int) report.Table {
 	rows := [][]string{{"column", "type", "role", "what it shows", "hierarchy", "constraints", "loss"}}
-	for _, c := range t.Columns {
+	for _, c := range columns {
 		rows = append(rows, []string{c.Name, c.Type, c.Role, c.Form, c.Hierarchy, c.Constraints, percent(c.Loss)})
 	}
-	rows = append(rows, []string{"all quasi-identifiers", "", "", "", "", "", percent(t.Loss)})
-	s.Tables = []report.Table{{Title: fmt.Sprintf("%s (loss: share of information that is removed; of %d records)", partLoss, t.LossRecords), Rows: rows}}
-	return s
+	rows = append(rows, []string{"all quasi-identifiers", "", "", "", "", "", percent(loss)})
+	return report.Table{Title: fmt.Sprintf("%s (loss: share of information that is removed; of %d records)", partLoss, records), Rows: rows}
 }
 
 // risks are those of a table, the attack on it, and its proof.
@@ -117,7 +130,7 @@ func (d *Dossier) risks(t *Table) report.Section {
 		s.Tables = append(s.Tables, d.riskTable(r), sensitiveTable(r))
 	}
 	if t.Attack != nil {
-		s.Tables = append(s.Tables, attackTable(t))
+		s.Tables = append(s.Tables, attackTable(t.Attack))
 	}
 	if t.Proof != nil {
 		rows := [][]string{{"check", "verdict"}}
@@ -172,17 +185,17 @@ func sensitiveTable(r verify.Risk) report.Table {
 	return report.Table{Title: "What groups tell of sensitive values", Rows: rows}
 }
 
-func attackTable(t *Table) report.Table {
+func attackTable(of *history.Linkages) report.Table {
 	rows := [][]string{{"attacker", "targets", "highest chance", "mean chance"}}
-	for _, part := range t.Attack.Parts {
+	for _, part := range of.Parts {
 		rows = append(rows, []string{"names the row of the person", strconv.Itoa(part.Targets), probability(part.Highest), probability(part.Average)})
 		for s, guess := range part.Guesses {
 			rows = append(rows, []string{
-				fmt.Sprintf("names the value of %s (without the release's classes: %s)", t.Attack.Sensitive[s], percent(&guess.Baseline)), strconv.Itoa(part.Targets), "", percent(&guess.Right),
+				fmt.Sprintf("names the value of %s (without the release's classes: %s)", of.Sensitive[s], percent(&guess.Baseline)), strconv.Itoa(part.Targets), "", percent(&guess.Right),
 			})
 		}
 	}
-	return report.Table{Title: fmt.Sprintf("%s: knows all quasi-identifiers of one person, and takes the rows that fit; of %d records", partAttack, t.Attack.Records), Rows: rows}
+	return report.Table{Title: fmt.Sprintf("%s: knows all quasi-identifiers of one person, and takes the rows that fit; of %d records", partAttack, of.Records), Rows: rows}
 }
 
 // history is which policies were in force and which releases were made.

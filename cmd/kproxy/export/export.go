@@ -24,11 +24,12 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Snapshot is one moment of the database.
+// Snapshot is one moment of the database, as an audience sees it.
 type Snapshot struct {
 	conn     *pgx.Conn
 	tx       pgx.Tx
 	config   *config.Config
+	audience string // empty for the policy's own readers
 	position string
 	policy   string // the fingerprint of that in force
 	status   status.Status
@@ -36,15 +37,16 @@ type Snapshot struct {
 
 // Table is a published table in a snapshot.
 type Table struct {
+	// Policy is as the snapshot's audience sees it: without what the table's own readers alone see.
 	Policy     catalog.TablePolicy
 	Generation int64
 	Columns    []tablefile.Column
 }
 
-// Open begins a snapshot of some tables. It refuses tables that readers get nothing of, and a configuration whose
-// policy is not in force.
-func Open(ctx context.Context, c *config.Config, tables []catalog.Name) (s *Snapshot, err error) {
-	s = &Snapshot{config: c}
+// Open begins a snapshot of some tables as an audience sees them; the empty name is that of the policy's own
+// readers. It refuses tables that these readers get nothing of, and a configuration whose policy is not in force.
+func Open(ctx context.Context, c *config.Config, audience string, tables []catalog.Name) (s *Snapshot, err error) {
+	s = &Snapshot{config: c, audience: audience}
 	if s.status, err = status.Read(ctx, c, false); err != nil {
 		return nil, err
 	}
@@ -52,7 +54,7 @@ func Open(ctx context.Context, c *config.Config, tables []catalog.Name) (s *Snap
 		return nil, err
 	}
 	for _, name := range tables {
-		if need, refused := s.status.Refusal(name); refused {
+		if need, refused := s.status.RefusalFor(audience, name); refused {
 			return nil, &upstream.RefusedError{What: need.What, Fix: need.Fix}
 		}
 	}
@@ -97,7 +99,7 @@ func (s *Snapshot) begin(ctx context.Context, tables []catalog.Name) (err error)
 		return err
 	}
 	for _, name := range tables {
-		if _, err := s.tx.Exec(ctx, "LOCK TABLE "+catalog.Published(name).SQL()+" IN ACCESS SHARE MODE"); err != nil {
+		if _, err := s.tx.Exec(ctx, "LOCK TABLE "+catalog.PublishedFor(s.audience, name).SQL()+" IN ACCESS SHARE MODE"); err != nil {
 			return fmt.Errorf("reading the release of %s: %w", name, err)
 		}
 	}
@@ -114,7 +116,11 @@ func (s *Snapshot) Close(ctx context.Context) {
 // Table describes a table. It refuses one whose release was halted or withheld since Open looked.
 func (s *Snapshot) Table(ctx context.Context, name catalog.Name) (*Table, error) {
 	i := slices.IndexFunc(s.config.Policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == name })
-	t := &Table{Policy: s.config.Policy.Released(s.config.Policy.Tables[i])}
+	policy := s.config.Policy.Tables[i]
+	t := &Table{Policy: s.config.Policy.Released(policy)}
+	if s.audience != "" {
+		t.Policy, _ = policy.For(s.audience)
+	}
 	var halted, withheld string
 	err := s.tx.QueryRow(ctx, "SELECT coalesce(previous, generation), coalesce(halted, ''), coalesce(withheld_why, '') FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation > 0",
 		name.Schema, name.Relation).Scan(&t.Generation, &halted, &withheld)
@@ -126,8 +132,11 @@ func (s *Snapshot) Table(ctx context.Context, name catalog.Name) (*Table, error)
 	case halted != "" || withheld != "":
 		return nil, &upstream.RefusedError{What: fmt.Sprintf("table %s has just been halted or withheld: %s", name, halted+withheld), Fix: "see 'kproxy status'"}
 	}
+	if err := s.checkAudience(ctx, policy); err != nil {
+		return nil, err
+	}
 	rows, _ := s.tx.Query(ctx, "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-		catalog.Published(name).SQL()) // the rows carry its error
+		t.published()) // the rows carry its error
 	t.Columns, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c tablefile.Column, err error) {
 		err = row.Scan(&c.Name, &c.Type)
 		return c, err
@@ -137,6 +146,26 @@ func (s *Snapshot) Table(ctx context.Context, name catalog.Name) (*Table, error)
 	}
 	return t, nil
 }
+
+// checkAudience refuses a table that was withheld from the audience since Open looked.
+func (s *Snapshot) checkAudience(ctx context.Context, policy catalog.TablePolicy) error {
+	if s.audience == "" {
+		return nil
+	}
+	now, err := status.ReadKept(ctx, s.tx, policy, nil)
+	if err != nil {
+		return err
+	}
+	for _, a := range now.Audiences {
+		if a.Name == s.audience && !a.Sees() {
+			return &upstream.RefusedError{What: fmt.Sprintf("table %s has just been withheld from audience %s", policy.Table, s.audience), Fix: "see 'kproxy status'"}
+		}
+	}
+	return nil
+}
+
+// published is the relation that readers see.
+func (t *Table) published() string { return t.Policy.Published().SQL() }
 
 // Write writes the rows of a table, ordered by what they show, so that the same release gives the same file, and
 // the order in which the server has them tells nothing. It calls told from time to time with how many are written.
@@ -155,7 +184,7 @@ func (s *Snapshot) Write(ctx context.Context, t *Table, format tablefile.Format,
 		names = append(names, catalog.QuoteIdentifier(c.Name))
 		order = append(order, catalog.QuoteIdentifier(c.Name)+`::text COLLATE "C"`)
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(names, ", "), catalog.Published(t.Policy.Table).SQL(), strings.Join(order, ", "))
+	query := fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(names, ", "), t.published(), strings.Join(order, ", "))
 	result, err := s.tx.Query(ctx, query, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		return 0, fmt.Errorf("reading %s: %w", t.Policy.Table, upstream.WithoutValues(err))
@@ -190,10 +219,10 @@ func (s *Snapshot) countDigits(ctx context.Context, t *Table) error {
 			continue
 		}
 		name := catalog.QuoteIdentifier(c.Name)
-		numbers := "SELECT " + name + " AS n FROM " + catalog.Published(t.Policy.Table).SQL()
+		numbers := "SELECT " + name + " AS n FROM " + t.published()
 		if c.Type == "numrange" {
 			bound := func(function string) string {
-				return fmt.Sprintf("SELECT %s(%s) AS n FROM %s", function, name, catalog.Published(t.Policy.Table).SQL())
+				return fmt.Sprintf("SELECT %s(%s) AS n FROM %s", function, name, t.published())
 			}
 			numbers = bound("lower") + " UNION ALL " + bound("upper")
 		}
@@ -212,10 +241,10 @@ func (s *Snapshot) countDigits(ctx context.Context, t *Table) error {
 // Manifest is what is to be said of a written table, but for the file itself.
 func (s *Snapshot) Manifest(t *Table) tablefile.Manifest {
 	m := tablefile.Manifest{
-		Table: t.Policy.Table.String(), Columns: t.Columns, Policy: s.policy, Position: s.position, Generation: t.Generation,
+		Table: t.Policy.Table.String(), Audience: s.audience, Columns: t.Columns, Policy: s.policy, Position: s.position, Generation: t.Generation,
 		Updates: t.Policy.Updates.Mode.String(), Constraints: []string{}, At: s.status.At.UTC().Truncate(time.Second),
 	}
-	for _, c := range t.Policy.Constraints {
+	for _, c := range t.Policy.Shown().Constraints {
 		m.Constraints = append(m.Constraints, c.String())
 	}
 	for _, kind := range s.config.Policy.People {

@@ -30,6 +30,9 @@ type opened struct {
 // with is the session in another state.
 func (s State) with(next *rewrite.Session) State { return State{&opened{next, s.reader, s.audience}} }
 
+// Audience implements proxy.State. It is the one of the time when the session began.
+func (s State) Audience() string { return s.audience }
+
 // After implements proxy.State.
 func (s State) After(effect any) proxy.State {
 	e, _ := effect.(rewrite.Effect)

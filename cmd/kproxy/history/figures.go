@@ -24,6 +24,15 @@ type Figures struct {
 	// Sizes count the classes of each part by the number of their rows, ascending.
 	Sizes  [][]Size
 	Losses *Losses // nil where nothing was measured
+	// Audiences are the figures of what audiences see, by their names; none of those who see nothing yet.
+	Audiences map[string]AudienceFigures `json:",omitempty"`
+}
+
+// AudienceFigures are those of what one audience sees of the table.
+type AudienceFigures struct {
+	Counts
+	Sizes  []Size  // of its classes
+	Losses *Losses // nil where nothing was measured
 }
 
 // Counts are those of one release.
@@ -40,10 +49,11 @@ type Size struct {
 	Classes int64
 }
 
-// Count counts the records, rows and classes of a generation.
-func Count(ctx context.Context, tx pgx.Tx, generation int64, updates string) (Counts, error) {
+// Count counts the records, rows and classes of a generation as an audience sees it; the empty name is that of the
+// table's own readers.
+func Count(ctx context.Context, tx pgx.Tx, generation int64, updates, audience string) (Counts, error) {
 	var c Counts
-	records, release := stored("records", generation), stored("release", generation)
+	records, release := stored(audience, "records", generation), stored(audience, "release", generation)
 	withheld := "0" // see below
 	if updates == catalog.Guarded.String() {
 		withheld = fmt.Sprintf("(SELECT count(*) FROM %s WHERE %s IS NULL)", records, catalog.RowColumn)
@@ -73,7 +83,11 @@ func Count(ctx context.Context, tx pgx.Tx, generation int64, updates string) (Co
 	return c, nil
 }
 
-func stored(kind string, generation int64) string {
+// stored names a relation that a generation has, of what an audience sees where one is named.
+func stored(audience, kind string, generation int64) string {
+	if audience != "" {
+		kind += "_" + audience
+	}
 	return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, generation)}.SQL()
 }
 
@@ -139,21 +153,69 @@ func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) 
 	if err != nil {
 		return nil, fmt.Errorf("counting: %w", err)
 	}
-	if f.Counts, err = Count(ctx, tx, f.Generation, updates); err != nil {
+	if f.Counts, err = Count(ctx, tx, f.Generation, updates, ""); err != nil {
 		return nil, err
 	}
 	if p.Policy.IsMirrored() {
 		return &f, nil // it has no classes, and loses nothing
 	}
 	for i := range p.Components() {
-		sizes, err := classSizes(ctx, tx, stored("release", f.Generation), catalog.ClassColumn(i))
+		sizes, err := classSizes(ctx, tx, stored("", "release", f.Generation), catalog.ClassColumn(i))
 		if err != nil {
 			return nil, err
 		}
 		f.Sizes = append(f.Sizes, sizes)
 	}
 	if f.Rows > 0 {
-		f.Losses, err = MeasureLoss(ctx, tx, p, f.Generation)
+		if f.Losses, err = MeasureLoss(ctx, tx, p, f.Generation); err != nil {
+			return nil, err
+		}
+	}
+	return &f, f.measureAudiences(ctx, tx, p, updates)
+}
+
+// measureAudiences counts and measures what audiences see. A generation that was made before an audience saw the
+// table has nothing for it.
+func (f *Figures) measureAudiences(ctx context.Context, tx pgx.Tx, p catalog.Publication, updates string) error {
+	for _, of := range p.Policy.Audiences {
+		seen, _ := p.For(of.Audience)
+		one, err := MeasureAudience(ctx, tx, seen, f.Generation, updates)
+		if err != nil {
+			return fmt.Errorf("for %s: %w", of.Audience, err)
+		}
+		if one == nil {
+			continue
+		}
+		if f.Audiences == nil {
+			f.Audiences = make(map[string]AudienceFigures)
+		}
+		f.Audiences[of.Audience] = *one
+	}
+	return nil
+}
+
+// MeasureAudience counts and measures what an audience sees of a generation; the publication is as it sees it. It
+// returns nil where the generation was made before the audience saw the table.
+func MeasureAudience(ctx context.Context, tx pgx.Tx, seen catalog.Publication, generation int64, updates string) (*AudienceFigures, error) {
+	audience := seen.Policy.Audience
+	release := stored(audience, "release", generation)
+	var made bool
+	if err := tx.QueryRow(ctx, "SELECT pg_catalog.to_regclass($1) IS NOT NULL", release).Scan(&made); err != nil {
+		return nil, fmt.Errorf("looking for a release: %w", err)
+	}
+	if !made {
+		return nil, nil
+	}
+	var f AudienceFigures
+	var err error
+	if f.Counts, err = Count(ctx, tx, generation, updates, audience); err != nil {
+		return nil, err
+	}
+	if f.Sizes, err = classSizes(ctx, tx, release, catalog.ClassColumn(0)); err != nil {
+		return nil, err
+	}
+	if f.Rows > 0 {
+		f.Losses, err = MeasureLoss(ctx, tx, seen, generation)
 	}
 	return &f, err
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,7 +28,8 @@ const (
 	linkedTargets = 2_000
 )
 
-// LinkRelease attacks a generation (metric.Link). It returns nil if nothing is published, and for tables that
+// LinkRelease attacks a generation (metric.Link), as the publication's audience sees it where it has one: an attacker
+// among its readers has no use for what they know of columns that it does not see. It returns nil if nothing is published, and for tables that
 // are released together but the root: a row of theirs is followed by joins, which verify counts.
 func LinkRelease(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64, seed uint64) (*Linkages, error) {
 	if p.Membership != nil && p.Membership.Table != people.Root || len(p.Attributes) == 0 {
@@ -49,7 +51,25 @@ func LinkRelease(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 		if i == 0 || sampled.records.Len() < found.Records {
 			found.Records = sampled.records.Len()
 		}
-		found.Parts = append(found.Parts, metric.Link(sampled.records.Project(part), sampled.release, linkedTargets, seed))
+		known := slices.DeleteFunc(slices.Clone(part), func(a int) bool { return hidden(p, a) })
+		found.Parts = append(found.Parts, metric.Link(sampled.records.Project(known), sampled.release, linkedTargets, seed))
 	}
+	found.hide(p)
 	return &found, nil
+}
+
+// hide leaves out the guesses of sensitive values that the publication's audience does not see.
+func (l *Linkages) hide(p catalog.Publication) {
+	if p.Policy.Audience == "" {
+		return
+	}
+	for s := len(l.Sensitive) - 1; s >= 0; s-- {
+		if _, seen := p.Policy.Column(l.Sensitive[s]); seen {
+			continue
+		}
+		l.Sensitive = slices.Delete(l.Sensitive, s, s+1)
+		for i := range l.Parts {
+			l.Parts[i].Guesses = slices.Delete(l.Parts[i].Guesses, s, s+1)
+		}
+	}
 }

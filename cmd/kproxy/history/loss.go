@@ -28,8 +28,9 @@ type Losses struct {
 // measuredRecords bounds the sample, in records.
 const measuredRecords = 10_000
 
-// MeasureLoss measures the release of a generation on one snapshot. Withheld records lose
-// everything. It returns nil if nothing is published.
+// MeasureLoss measures the release of a generation on one snapshot, as the publication's audience sees it where it
+// has one. Withheld records lose everything, and so does a column that the audience does not see. It returns nil if
+// nothing is published.
 func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (*Losses, error) {
 	records := recordsWithClasses(p, generation)
 	found := Losses{Columns: make(map[string]float64)}
@@ -42,6 +43,10 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 			return nil, nil
 		}
 		for _, a := range part {
+			if hidden(p, a) {
+				found.Columns[p.Attributes[a].Column] = 1
+				continue
+			}
 			loss := metric.PublishedLoss(sampled.records.Project([]int{a}), sampled.release)
 			found.Columns[p.Attributes[a].Column] = loss + (1-loss)*sampled.withheld
 		}
@@ -59,7 +64,7 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 // that are released together have them in the release alone.
 func recordsWithClasses(p catalog.Publication, generation int64) string {
 	if p.Membership == nil {
-		return stored("records", generation)
+		return stored(p.Policy.Audience, "records", generation)
 	}
 	var columns []string
 	for _, c := range p.StoredColumns() {
@@ -70,7 +75,13 @@ func recordsWithClasses(p catalog.Publication, generation int64) string {
 		row = catalog.RowColumn
 	}
 	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON l.%s = r.%s) s",
-		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("records", generation), stored("release", generation), catalog.RowColumn, row)
+		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("", "records", generation), stored("", "release", generation), catalog.RowColumn, row)
+}
+
+// hidden says that the publication, which is an audience's, does not show a quasi-identifier.
+func hidden(p catalog.Publication, attribute int) bool {
+	_, seen := p.Policy.Column(p.Attributes[attribute].Column)
+	return p.Policy.Audience != "" && !seen
 }
 
 // sampledClasses are records of some classes, all of each.

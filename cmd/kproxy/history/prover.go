@@ -46,7 +46,11 @@ func (r *Proofs) Of(table catalog.Name) *observe.Proof {
 	if !proved {
 		return nil
 	}
-	return &observe.Proof{Generation: p.Report.Generation, At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest}
+	proof := observe.Proof{Generation: p.Report.Generation, At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest, Audiences: make(map[string]int64)}
+	for _, a := range p.Report.Audiences {
+		proof.Audiences[a.Audience] = a.Smallest
+	}
+	return &proof
 }
 
 // Interval returns the actual interval between proofs that are due at an interval: longer if a proof

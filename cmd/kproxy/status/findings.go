@@ -94,6 +94,7 @@ func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
 			if table.State == StatePublished && slices.Contains(p.Unserved, table.Name) {
 				table.State, table.Problem = state.Withdrawn, p.Process+" does not serve it"
 				table.Fix = "see that process's log, and run 'kproxy reload', which makes it examine the table again"
+				table.settleAudiences()
 			}
 		}
 	}
@@ -152,6 +153,7 @@ func (t *Table) Settle(policy catalog.TablePolicy, found inspect.Report, own Con
 		is = own
 	}
 	t.State, t.Problem, t.Fix = is.State, is.Problem, is.fix
+	t.settleAudiences()
 	if t.Updates == catalog.Immediate.String() {
 		t.GivesAway = catalog.Immediate.GivesAway()
 	}

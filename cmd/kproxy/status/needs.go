@@ -50,7 +50,7 @@ func (s Status) needs(c config.Replication) []state.Need {
 		}
 		for _, a := range t.Audiences {
 			if a.Problem != "" && t.State == StatePublished && (t.Records > 0 || t.Uncounted) {
-				need(fmt.Sprintf("table %s shows audience %s nothing: %s", t.Name, a.Name, a.Problem), "loosen what the audience's constraints add, or take the table out of the audience")
+				need(fmt.Sprintf("table %s shows audience %s nothing: %s", t.Name, a.Name, a.Problem), fixAudience(a))
 			}
 		}
 		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {

@@ -2,11 +2,8 @@ package status
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,7 +49,7 @@ type Status struct {
 // Table is one protected table's release.
 type Table struct {
 	state.Table
-	// Shown is the generation that readers see.
+	// Shown is the generation that readers see, which is counted.
 	Shown    int64  `json:"-"`
 	withheld string // why nothing of the table can be published
 	created  time.Time
@@ -247,9 +244,20 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 	if err != nil || t.Generation == 0 {
 		return t, err
 	}
-	counts, err := history.Count(ctx, tx, t.Generation, t.Updates)
+	counts, err := history.Count(ctx, tx, t.Shown, t.Updates, "")
+	if err != nil {
+		return t, err
+	}
 	t.Records, t.Withheld, t.Rows, t.Classes = counts.Records, counts.Withheld, counts.Rows, counts.Classes
-	return t, err
+	for i := range t.Audiences {
+		if a := &t.Audiences[i]; a.State != StateUnpublished {
+			if counts, err = history.Count(ctx, tx, t.Shown, t.Updates, a.Name); err != nil {
+				return t, fmt.Errorf("for %s: %w", a.Name, err)
+			}
+			countAudience(a, counts)
+		}
+	}
+	return t, nil
 }
 
 // readSized is ReadTable for small tables and ReadKept for others.
@@ -260,7 +268,7 @@ func readSized(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, kept 
 	}
 	var records int64
 	err = tx.QueryRow(ctx, "SELECT coalesce(max(reltuples), 0)::bigint FROM pg_catalog.pg_class WHERE relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND relname = ANY ($1)",
-		[]string{fmt.Sprintf("records_%d", t.Generation), fmt.Sprintf("stored_%d", t.Generation)}).Scan(&records)
+		[]string{fmt.Sprintf("records_%d", t.Shown), fmt.Sprintf("stored_%d", t.Shown)}).Scan(&records)
 	if err != nil {
 		return t, fmt.Errorf("asking how large it is: %w", err)
 	}
@@ -286,6 +294,11 @@ func ReadKept(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, kept m
 	}
 	t.Records, t.Withheld, t.Rows, t.Classes = f.Records, f.Withheld, f.Rows, f.Classes
 	t.Kept = &f
+	for i := range t.Audiences {
+		if a := &t.Audiences[i]; a.State != StateUnpublished {
+			countAudience(a, f.Audiences[a.Name].Counts)
+		}
+	}
 	return t, nil
 }
 
@@ -295,33 +308,18 @@ func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, untold, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned, created_at, coalesce(audiences, '')
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned, created_at, CASE WHEN shows IS NULL THEN coalesce(audiences, '') ELSE '' END, previous IS NOT NULL
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
-	audiences := ""
+	stored := storedAudiences{}
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Untold, &t.Expired,
-			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned, &t.created, &audiences)
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned, &t.created, &stored.text, &stored.earlier)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
 	if err != nil {
 		return t, fmt.Errorf("reading the generation: %w", upstream.Unprepared(err))
 	}
-	t.Audiences, err = audiencesOf(audiences)
+	t.Audiences, err = stored.read(ctx, tx, policy)
 	return t, err
-}
-
-// audiencesOf reads what the store tells of audiences, in the order of their names.
-func audiencesOf(stored string) (all []state.Audience, err error) {
-	if stored == "" {
-		return nil, nil
-	}
-	var found map[string]ksync.AudienceStatus
-	if err := json.Unmarshal([]byte(stored), &found); err != nil {
-		return nil, fmt.Errorf("reading what is published for audiences: %w", err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, state.Audience{Name: name, Classes: found[name].Classes, Problem: found[name].Reason})
-	}
-	return all, nil
 }

@@ -61,22 +61,6 @@ func (s Status) WriteText(w io.Writer) error {
 	return nil
 }
 
-// writeAudiences says what audiences see.
-func (s Status) writeAudiences(text *strings.Builder) {
-	for _, t := range s.Tables {
-		for i, a := range t.Audiences {
-			if i == 0 {
-				text.WriteByte('\n')
-			}
-			if a.Problem != "" {
-				fmt.Fprintf(text, "%s shows audience %s nothing: %s\n", visible.Text(t.Name), a.Name, a.Problem)
-				continue
-			}
-			fmt.Fprintf(text, "%s shows audience %s %s\n", visible.Text(t.Name), a.Name, units.Count(a.Classes, "union of its classes", "unions of its classes"))
-		}
-	}
-}
-
 // figure is a number of records, rows or classes; a dash where they were not counted.
 func (t Table) figure(n int64) string {
 	if t.Uncounted {

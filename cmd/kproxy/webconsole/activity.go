@@ -21,7 +21,7 @@ func (s *source) Activity(ctx context.Context) (console.Activity, error) {
 			client = i.Address.String()
 		}
 		a.Sessions = append(a.Sessions, console.Session{
-			User: i.User, Reader: i.Reader, Client: client, Application: i.Application, Since: i.Since,
+			User: i.User, Reader: i.Reader, Audience: i.Audience, Client: client, Application: i.Application, Since: i.Since,
 			State: i.State, Shape: i.Shape, StatementSince: i.StatementSince,
 		})
 	}

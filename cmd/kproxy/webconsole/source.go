@@ -83,6 +83,7 @@ func (s *source) withoutStore(c *config.Config, own map[catalog.Name]status.Cond
 	counts := s.process.Clients()
 	o := console.Overview{
 		At:        time.Now(),
+		Audiences: audiencesOf(c),
 		Refused:   s.process.Refusal(),
 		Processes: []console.Process{{Name: processes.Name(), Sessions: counts.Sessions, Connections: counts.Connections}},
 	}
@@ -92,7 +93,7 @@ func (s *source) withoutStore(c *config.Config, own map[catalog.Name]status.Cond
 	o.Needs = append(o.Needs, state.Need{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs and lets the owner in, and what 'kproxy check' says"})
 	last, _ := s.overview.last()
 	for _, t := range c.Policy.Tables {
-		r := unknownRelease(c.Policy, t, own[t.Table])
+		r := unknownRelease(c, t, own[t.Table])
 		for _, before := range last.Tables {
 			if before.Name == r.Name {
 				r.Figures, r.FiguresAt, r.Proof, r.Loss, r.LossAt = before.Figures, before.FiguresAt, before.Proof, before.Loss, before.LossAt
@@ -104,16 +105,16 @@ func (s *source) withoutStore(c *config.Config, own map[catalog.Name]status.Cond
 }
 
 // unknownRelease is a table of which only this process's own condition is known.
-func unknownRelease(whole catalog.Policy, policy catalog.TablePolicy, own status.Condition) console.Release {
+func unknownRelease(c *config.Config, policy catalog.TablePolicy, own status.Condition) console.Release {
 	t := state.Table{Name: policy.Table.String(), State: state.Unknown, Updates: policy.Updates.Mode.String(), GivesAway: policy.Updates.Mode.GivesAway()}
 	own.Tell(&t)
-	return releaseOf(whole, policy, t)
+	return releaseOf(c, policy, t)
 }
 
 func (s *source) overviewOf(c *config.Config, stored status.Status) console.Overview {
-	o := console.Overview{At: stored.At, Silent: stored.Silent, Needs: stored.Needs, Refused: stored.Refused}
+	o := console.Overview{At: stored.At, Audiences: audiencesOf(c), Silent: stored.Silent, Needs: stored.Needs, Refused: stored.Refused}
 	for i, t := range stored.Tables {
-		o.Tables = append(o.Tables, keptRelease(c.Policy, c.Policy.Tables[i], t))
+		o.Tables = append(o.Tables, keptRelease(c, c.Policy.Tables[i], t))
 	}
 	for _, v := range stored.Views {
 		o.Views = append(o.Views, v.View)
@@ -140,14 +141,15 @@ func (s *source) overviewOf(c *config.Config, stored status.Status) console.Over
 }
 
 // keptRelease is releaseOf with the figures that are kept of the table, without any where none are.
-func keptRelease(whole catalog.Policy, policy catalog.TablePolicy, t status.Table) console.Release {
-	r := releaseOf(whole, policy, t.Table)
+func keptRelease(c *config.Config, policy catalog.TablePolicy, t status.Table) console.Release {
+	r := releaseOf(c, policy, t.Table)
 	switch {
 	case t.Kept != nil:
 		r.FiguresAt = &t.Kept.At
 		if t.Kept.Losses != nil {
 			r.Loss, r.LossAt = &t.Kept.Losses.Whole, &t.Kept.At
 		}
+		measureSeen(r.Audiences, t.Kept.Audiences)
 	case t.Generation != 0:
 		r.Figures = nil // it has not been counted yet
 	}
@@ -155,8 +157,8 @@ func keptRelease(whole catalog.Policy, policy catalog.TablePolicy, t status.Tabl
 }
 
 // releaseOf adds to a table what the console shows of its policy.
-func releaseOf(whole catalog.Policy, policy catalog.TablePolicy, t state.Table) console.Release {
-	return console.Release{Table: t, Method: policy.Method, Constraints: constraintTexts(whole, policy)}
+func releaseOf(c *config.Config, policy catalog.TablePolicy, t state.Table) console.Release {
+	return console.Release{Table: t, Method: policy.Method, Constraints: constraintTexts(c.Policy, policy), Audiences: seenOf(c, policy, t)}
 }
 
 // constraintTexts returns the constraints in the notation of the literature.

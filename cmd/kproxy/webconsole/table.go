@@ -43,7 +43,7 @@ func (s *source) Table(ctx context.Context, name string) (console.Table, error) 
 		t, err := readConsoleTable(ctx, c, policy, own[policy.Table])
 		if err != nil && ctx.Err() == nil {
 			last, _ := known.last()
-			return unknownTable(last, c.Policy, policy, own[policy.Table], err), nil
+			return unknownTable(last, c, policy, own[policy.Table], err), nil
 		}
 		if w := s.process.Work()[name]; err == nil {
 			t.Work = w
@@ -54,10 +54,10 @@ func (s *source) Table(ctx context.Context, name string) (console.Table, error) 
 
 // unknownTable returns what is known of a table while the private store cannot be read: its policy, this
 // process's own condition of it, and what was read last.
-func unknownTable(last console.Table, whole catalog.Policy, policy catalog.TablePolicy, own status.Condition, err error) console.Table {
+func unknownTable(last console.Table, c *config.Config, policy catalog.TablePolicy, own status.Condition, err error) console.Table {
 	t := last
 	t.At, t.Unread = time.Now(), "What is published cannot be read: "+err.Error()
-	r := unknownRelease(whole, policy, own)
+	r := unknownRelease(c, policy, own)
 	r.Figures, r.FiguresAt, r.Proof, r.Loss, r.LossAt = last.Figures, last.FiguresAt, last.Proof, last.Loss, last.LossAt
 	t.Release, t.K = r, smallestAllowed(policy)
 	if t.Columns == nil {
@@ -96,7 +96,7 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 		publication = &publications[i]
 	}
 	stored.Settle(c.Policy.Released(policy), misfits(policy.Table, publication, problems), own)
-	t.Release = keptRelease(c.Policy, policy, stored)
+	t.Release = keptRelease(c, policy, stored)
 	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
 		return t, fmt.Errorf("asking for the time: %w", err)
 	}

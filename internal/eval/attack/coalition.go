@@ -26,9 +26,13 @@ type Coalitions struct {
 type Coalition struct {
 	Rate     float64   `json:"rate"`
 	Versions int       `json:"versions"` // of the finest release
+	Updates  string    `json:"updates"`  // "immediate", or "guarded" with the crowd
 	Releases string    `json:"releases"` // "nested" or "apart"
-	Readers  string    `json:"readers"`  // "finest" or "pooled"
+	Readers  string    `json:"readers"`  // "finest", "coarsest" or "pooled"
 	Guesses  []Success `json:"attackers"`
+	// Atoms are the smallest sets of people that these readers can tell apart over all versions, held to the
+	// constraints of the finest release that they have.
+	Atoms Atoms `json:"atoms"`
 	// Candidates is the mean number of people whom somebody who knows everybody's class in all
 	// releases cannot tell from a target at the end, Fewest the least, and Fewer the share of the
 	// targets with less than the finest k.
@@ -42,11 +46,12 @@ const (
 	nestedReleases = "nested"
 	apartReleases  = "apart"
 	finestAlone    = "finest"
+	coarsestAlone  = "coarsest"
 	pooled         = "pooled"
 )
 
 // RunCoalitions makes the experiment: Setup.K are the audiences, the finest first, all with the same
-// alpha and l, of updates that are immediate. The error is the context's, or Validate's.
+// alpha and l, with updates that are immediate, and guarded with each crowd. The error is the context's, or Validate's.
 func RunCoalitions(ctx context.Context, s Setup) (*Coalitions, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -55,28 +60,57 @@ func RunCoalitions(ctx context.Context, s Setup) (*Coalitions, error) {
 	for _, rate := range s.Rates {
 		w := newWorld(s, rate)
 		targets := w.targets(s.Seed, s.Targets)
-		for _, releases := range []string{nestedReleases, apartReleases} {
-			s.report("rate %g: publishing, %s", rate, releases)
-			histories, err := s.publishAudiences(ctx, w, releases == nestedReleases)
-			if err != nil {
-				return nil, fmt.Errorf("publishing for several audiences: %w", err)
-			}
-			for _, readers := range []string{finestAlone, pooled} {
-				s.report("rate %g: attacking, %s, %s", rate, releases, readers)
-				read := histories
-				if readers == finestAlone {
-					read = histories[:1]
+		for _, crowd := range append([]int{0}, s.Crowds...) {
+			for _, releases := range []string{nestedReleases, apartReleases} {
+				runs, err := s.runCoalition(ctx, w, targets, Coalition{Rate: rate, Updates: updatesOf(crowd), Releases: releases}, crowd)
+				if err != nil {
+					return nil, err
 				}
-				run := Coalition{Rate: rate, Versions: len(histories[0].versions), Releases: releases, Readers: readers}
-				for _, a := range []attacker{fitting{w, read}, newCoalition(w, read)} {
-					run.Guesses = append(run.Guesses, s.score(ctx, a.name(), a, w, targets))
-				}
-				run.countCandidates(w, read, targets, s.K[0])
-				outcome.Runs = append(outcome.Runs, run)
+				outcome.Runs = append(outcome.Runs, runs...)
 			}
 		}
 	}
 	return outcome, ctx.Err()
+}
+
+// updatesOf names the updates with a crowd, 0 for immediate ones.
+func updatesOf(crowd int) string {
+	if crowd == 0 {
+		return "immediate"
+	}
+	return fmt.Sprintf("guarded, crowd %d", crowd)
+}
+
+// runCoalition publishes a world in one way, and has all readers attack.
+func (s Setup) runCoalition(ctx context.Context, w *world, targets []target, as Coalition, crowd int) (runs []Coalition, err error) {
+	s.report("rate %g: publishing, %s, %s", as.Rate, as.Updates, as.Releases)
+	var histories []*history
+	if crowd == 0 {
+		histories, err = s.publishAudiences(ctx, w, as.Releases == nestedReleases)
+	} else {
+		histories, err = s.publishGuarded(ctx, w, crowd, as.Releases == nestedReleases)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("publishing for several audiences: %w", err)
+	}
+	last := len(histories) - 1
+	for _, readers := range []struct {
+		name string
+		read []*history
+		k    int
+	}{{finestAlone, histories[:1], s.K[0]}, {coarsestAlone, histories[last:], s.K[last]}, {pooled, histories, s.K[0]}} {
+		s.report("rate %g: attacking, %s, %s, %s", as.Rate, as.Updates, as.Releases, readers.name)
+		run := as
+		run.Readers, run.Versions = readers.name, len(histories[0].versions)
+		coalition := newCoalition(w, readers.read)
+		for _, a := range []attacker{fitting{w, readers.read}, coalition} {
+			run.Guesses = append(run.Guesses, s.score(ctx, a.name(), a, w, targets))
+		}
+		run.Atoms = summarizeAtoms(w, coalition.(allKnowing).h, s.constraints(readers.k))
+		run.countCandidates(w, readers.read, targets, readers.k)
+		runs = append(runs, run)
+	}
+	return runs, nil
 }
 
 // publishAudiences plays the world, and gives what the readers of each audience saw.
@@ -271,11 +305,12 @@ func (c *Coalition) countCandidates(w *world, read []*history, targets []target,
 	}
 }
 
-const aboutCoalitions = `Readers have the finest release alone, or pool all. Releases are nested (the coarser ones
-unite classes of the finer ones) or made apart from each other. Right: correct guesses of a
-diagnosis; belief: in the true one; certain: diagnoses proved, by set algebra. Candidates:
-people who cannot be told from the target by somebody who knows everybody's classes; fewest,
-and the share of targets with fewer than k.
+const aboutCoalitions = `Readers have the finest release alone, the coarsest alone, or pool all. Releases are nested (the
+coarser ones unite classes of the finer ones) or made apart from each other. Right: correct
+guesses of a diagnosis; belief: in the true one; certain: diagnoses proved, by set algebra.
+Candidates: people who cannot be told from the target by somebody who knows everybody's classes
+at the end; fewest, and the share of targets with fewer than k. Violating: sets of people who
+were in the same classes in all versions, and violate the constraints; all sets.
 
 `
 
@@ -284,14 +319,15 @@ func (o *Coalitions) WriteText(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "k = %d, %d people\n%s", o.Setup.K, o.Setup.Records, aboutCoalitions); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	rows := [][]string{{"rate", "versions", "releases", "readers", "right", "belief", "certain", "fitting: right", "candidates", "fewest", "fewer than k"}}
+	rows := [][]string{{"rate", "updates", "versions", "releases", "readers", "right", "belief", "certain", "fitting: right", "candidates", "fewest", "fewer than k", "violating", "sets"}}
 	percent := func(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 	for _, r := range o.Runs {
 		fits, algebra := r.Guesses[0], r.Guesses[1]
 		rows = append(rows, []string{
-			strconv.FormatFloat(r.Rate, 'g', -1, 64), strconv.Itoa(r.Versions), r.Releases, r.Readers,
+			strconv.FormatFloat(r.Rate, 'g', -1, 64), r.Updates, strconv.Itoa(r.Versions), r.Releases, r.Readers,
 			percent(algebra.Right), percent(algebra.Posterior), percent(algebra.Certain), percent(fits.Right),
 			strconv.FormatFloat(r.Candidates, 'f', 1, 64), strconv.Itoa(r.Fewest), percent(r.Fewer),
+			strconv.Itoa(r.Atoms.Violating), strconv.Itoa(r.Atoms.Sets),
 		})
 	}
 	return report.Table{Rows: rows}.WriteText(w)

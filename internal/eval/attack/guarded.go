@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/partition"
@@ -25,11 +26,21 @@ type guarded struct {
 	options lineage.Options
 	lineage *lineage.Lineage
 	left    departed
+	seen    backlog
+	*guardedRelease
+}
+
+// guardedRelease is what readers see of classes that never change.
+type guardedRelease struct {
+	w       *world
 	shown   *history
 	classes map[incremental.ClassID]*guardedClass
 	rows    map[lineage.RowID]incremental.ClassID
-	seen    backlog
 	table   float64 // the weight of the table
+}
+
+func newGuardedRelease(w *world) *guardedRelease {
+	return &guardedRelease{w: w, shown: newHistory(w, true), classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{}, table: 1}
 }
 
 type guardedClass struct {
@@ -46,11 +57,10 @@ type guardedRow struct {
 
 func newGuarded(w *world, cs privacy.ConstraintSet, s Setup, k, crowd int) (*guarded, error) {
 	p := &guarded{
-		w: w, cs: cs, shown: newHistory(w, true),
+		w: w, cs: cs, guardedRelease: newGuardedRelease(w), left: departed{},
 		options: lineage.Options{
 			Seed: s.Seed, Subjects: w.subjects, Crowd: crowd, Least: s.Least, Batch: s.Batch * crowd * k, Within: time.Duration(s.Within) * time.Hour,
 		},
-		classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{}, left: departed{}, table: 1,
 	}
 	var err error
 	p.lineage, err = p.another()
@@ -103,18 +113,26 @@ func (p *guarded) publish(ctx context.Context, commit, tick int) error {
 		return err
 	}
 	p.left.published(changes)
-	touched := map[incremental.ClassID]bool{}
-	for class, published := range changes.Classes {
-		p.classes[class] = &guardedClass{bounds: bounds(p.w.attributes, published), weight: 1}
-		touched[class] = true
-	}
+	added := map[incremental.ClassID][]guardedRow{}
 	for _, r := range changes.Rows {
 		id := int32(r.Record)
 		s := p.w.lives[id].at(commit)
-		p.rows[r.ID] = r.Class
-		p.classes[r.Class].rows = append(p.classes[r.Class].rows, guardedRow{r.ID, row{id, s.value}, element{id, s.epoch}})
+		added[r.Class] = append(added[r.Class], guardedRow{r.ID, row{id, s.value}, element{id, s.epoch}})
 	}
-	for _, id := range changes.Gone {
+	return p.change(changes.Classes, added, changes.Gone, changes.Weights, commit, tick)
+}
+
+// change makes a version of what has changed, if that is anything.
+func (p *guardedRelease) change(created map[incremental.ClassID][]hierarchy.Generalization, added map[incremental.ClassID][]guardedRow, gone []lineage.RowID, weights map[incremental.ClassID]lineage.Weight, commit, tick int) error {
+	touched := map[incremental.ClassID]bool{}
+	for class, published := range created {
+		p.classes[class] = &guardedClass{bounds: bounds(p.w.attributes, published), weight: 1, rows: added[class]}
+		for _, r := range added[class] {
+			p.rows[r.id] = class
+		}
+		touched[class] = true
+	}
+	for _, id := range gone {
 		class, known := p.rows[id]
 		if !known {
 			return fmt.Errorf("row %d vanishes that was not published", id)
@@ -124,8 +142,8 @@ func (p *guarded) publish(ctx context.Context, commit, tick int) error {
 		delete(p.rows, id)
 		touched[class] = true
 	}
-	_, whole := changes.Weights[0]
-	for class, weight := range changes.Weights {
+	_, whole := weights[0]
+	for class, weight := range weights {
 		switch {
 		case class > 0:
 			p.classes[class].weight = weight.Share
@@ -141,7 +159,7 @@ func (p *guarded) publish(ctx context.Context, commit, tick int) error {
 }
 
 // show notes a version, with the classes that are different.
-func (p *guarded) show(touched map[incremental.ClassID]bool, commit, tick int) {
+func (p *guardedRelease) show(touched map[incremental.ClassID]bool, commit, tick int) {
 	var classes []incremental.ClassID
 	for class := range touched {
 		classes = append(classes, class)

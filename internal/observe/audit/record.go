@@ -26,6 +26,7 @@ type Record struct {
 	Event     Event
 	User      string // as the client said where Event is Rejected
 	Reader    string
+	Audience  string     // whose releases the session reads; "" = those of the policy's own readers
 	Client    netip.Addr // the zero Addr is a Unix socket
 	Transport string     // plain, tls or unix
 	Session   uint64     // 0 where there is none
@@ -63,6 +64,9 @@ func (r *Record) append(b []byte) []byte {
 	b = appendField(b, "user", r.User)
 	if r.Reader != "" {
 		b = appendField(b, "reader", r.Reader)
+	}
+	if r.Audience != "" {
+		b = appendField(b, "audience", r.Audience)
 	}
 	client := "unix"
 	if r.Client.IsValid() {

@@ -46,6 +46,18 @@ async function fits(page, what) {
   for (const e of cut) check(false, `${what} cuts off ${e}`);
 }
 
+// seesAudiences: what each audience sees of the table, and who that is; tables tells how many tables there are of it.
+async function seesAudiences(page, what, tables) {
+  const section = page.locator("[aria-labelledby=audiences]");
+  await section.scrollIntoViewIfNeeded();
+  await section.screenshot({ path: `${SHOTS}/audiences-${what.replace(/[^a-z0-9]+/g, "-")}.png` });
+  check(await section.locator("table").count() === tables, `${what} has not ${tables} tables of audiences`);
+  const texts = await section.locator("tbody tr").evaluateAll((all) => all.map((tr) => tr.innerText.replace(/\s+/g, " ")));
+  const press = texts.find((text) => text.includes("press") && text.includes("50-anonymity"));
+  check(press && press.includes("published") && press.includes("200") && press.includes("without diagnosis"), `${what} says of the press ${press}`);
+  check(texts.some((text) => text.includes("bob, carla")) && texts.some((text) => text.includes("anna")), `${what} does not say who belongs to audiences: ${texts}`);
+}
+
 // compact: a table that is well takes so much room at most, in pixels.
 const room = { 360: 104, 768: 70, 1280: 54, 1920: 32 };
 
@@ -59,7 +71,7 @@ for (const [colorScheme, widths, rules] of looks) for (const width of widths) {
   // Every table has been counted, and what needs the operator has been found.
   for (let seen = false, end = Date.now() + patience; !seen && Date.now() < end; await page.waitForTimeout(seen ? 0 : 500)) {
     const o = await (await page.request.get(`${origin}/api/overview`)).json();
-    seen = o.tables.filter((t) => t.state === "published" && t.rows > 0).length === TABLES - halted.length - 1 && o.needs.length === 3;
+    seen = o.tables.filter((t) => t.state === "published" && t.rows > 0).length === TABLES - halted.length - 1 && o.needs.length === 3 && o.tables.every((t) => (t.audiences ?? []).every((a) => a.rows > 0 && a.information_loss > 0));
   }
   for (const [name, path] of [["overview", "/"], ["table", "/tables/public.warehouse_of_measurements_no_003"], ["halted", `/tables/${halted[0]}`], ["whatif", "/whatif"], ["configuration", "/configuration"], ["actions", "/actions"], ["activity", "/activity"]]) {
     const what = `${name} (${width}, ${colorScheme})`;
@@ -70,12 +82,13 @@ for (const [colorScheme, widths, rules] of looks) for (const width of widths) {
     check((await page.title()).startsWith("3 things need you · "), `the title of ${what} is ${await page.title()}`);
     const listed = await page.locator(".nav-tables li").evaluateAll((all) => all.map((li) => li.textContent.trim()));
     check(listed.length == TABLES && listed[0] === `${halted[0]} ${listed[0].split(" ")[1]}` && listed[1].startsWith(halted[1]) && listed[2] === `${WITHHELD} withheld`, `the side list of ${what} begins with ${listed.slice(0, 4)}`);
+    if (name === "table" || name === "overview") await seesAudiences(page, what, name === "table" ? 1 : 2);
     if (name !== "overview") continue;
     await page.evaluate(() => document.getElementById("tables").scrollIntoView());
     await page.screenshot({ path: `${SHOTS}/tables-${width}-${colorScheme}.png` });
-    const first = await page.locator(".dense tbody th").evaluateAll((all) => all.slice(0, 3).map((th) => th.textContent.trim()));
+    const first = await page.locator("[aria-labelledby=tables] .dense tbody th").evaluateAll((all) => all.slice(0, 3).map((th) => th.textContent.trim()));
     check(first.join() === [...halted, WITHHELD].join(), `the first tables of ${what} are ${first}`);
-    const tall = await page.locator(".dense tbody tr").evaluateAll((all) => Math.max(...all.slice(3).map((tr) => tr.getBoundingClientRect().height)));
+    const tall = await page.locator("[aria-labelledby=tables] .dense tbody tr").evaluateAll((all) => Math.max(...all.slice(3).map((tr) => tr.getBoundingClientRect().height)));
     check(tall <= room[width], `a table of ${what} is ${tall} tall`);
     const order = await page.evaluate(() => document.getElementById("replication").compareDocumentPosition(document.getElementById("tables")) & Node.DOCUMENT_POSITION_FOLLOWING);
     check(order, `the tables of ${what} come before replication`);

@@ -1,0 +1,8 @@
+package catalog
+
+// Undecided is what an operator can do about a reader role that was in an audience and is in none.
+const Undecided = "name the reader in an audience; or take it out of upstream.readers, and give its users another one; or write reads: tables under it if its users are meant to read the finest release"
+
+// Beside is what an operator can do with a configuration for a database that has another one's store,
+// and not harm that one.
+const Beside = "leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers"
