@@ -68,12 +68,17 @@ func (p *publisher) createTables(ctx context.Context) error {
 // createLinkedAudiences makes the releases of a linked table for audiences, whose columns are among those of its
 // own.
 func (p *publisher) createLinkedAudiences() (statements []string) {
+	if !p.table.layout.isLinked() {
+		return nil
+	}
 	for i := range p.table.layout.audiences {
 		a := &p.table.layout.audiences[i]
 		release := a.relation("release", p.table.release.generation)
 		statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA",
 			release, listed(p.table.mode.marks(), ""), a.view().shownList(), p.table.release.releaseTable()))
 		statements = append(statements, p.spread(release, p.table.parts[0].column)...)
+		// Whoever counts and verifies finds the records of each release by its name.
+		statements = append(statements, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable()))
 	}
 	return statements
 }

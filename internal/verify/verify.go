@@ -211,7 +211,7 @@ func (t *table) locate() (found bool, err error) {
 	}
 	audience := t.relations.publication.Policy.Audience
 	stored := func(kind string) catalog.Name {
-		if audience != "" && (kind != "records" || t.relations.publication.Membership == nil) { // those of people have one of records
+		if audience != "" {
 			kind += "_" + audience
 		}
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.report.Generation)}
