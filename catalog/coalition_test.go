@@ -96,7 +96,8 @@ func drawAudiences(random *rand.Rand) TablePolicy {
 func TestReservedColumns(t *testing.T) {
 	t.Parallel()
 	relation := Relation{Name: Name{"public", "people"}, Kind: KindTable, Key: []string{"id"}, Columns: []Column{
-		{Name: "id", Type: "integer", BaseType: "int4", Deterministic: true, NotNull: true}, {Name: "cost", Type: "integer", BaseType: "int4", Deterministic: true},
+		{Name: "id", Type: "integer", BaseType: "int4", Deterministic: true, NotNull: true},
+		{Name: "cost", Type: "integer", BaseType: "int4", Deterministic: true},
 		{Name: "illness", Type: "text", BaseType: "text", Deterministic: true},
 	}}
 	policy := TablePolicy{

@@ -1,12 +1,14 @@
 package catalog_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -165,6 +167,32 @@ func TestRelativeIsWhatConstraintSetsSay(t *testing.T) {
 		}
 		if set.Relative() != catalog.Relative(spec.Model) {
 			t.Errorf("%v: %v", spec, set.Relative())
+		}
+	}
+}
+
+// TestAudiencesOfGuardedTables: they see columns as the table's own readers do, and have no constraint that compares with
+// the table.
+func TestAudiencesOfGuardedTables(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*catalog.TablePolicy){
+		"": func(*catalog.TablePolicy) {},
+		"coarser or in another form": func(p *catalog.TablePolicy) {
+			p.Audiences[0].Columns = []catalog.AudienceColumn{{Name: "age", Limits: hierarchy.Coarseness{Steps: []float64{10}}}}
+		},
+		"the classes of guarded updates cannot": func(p *catalog.TablePolicy) {
+			p.Audiences[0].Constraints = append(p.Audiences[0].Constraints, privacy.Spec{Model: privacy.TClose, T: 0.3, Of: "illness"})
+		},
+	} {
+		policy := guarded(visitPolicy())
+		policy.Audiences = []catalog.AudiencePolicy{{Audience: "partners", Constraints: []privacy.Spec{{K: 25}}}}
+		change(&policy)
+		p, problems := catalog.Publish(policy, visits)
+		if text := fmt.Sprint(problems); want == "" && len(problems) > 0 || want != "" && !strings.Contains(text, want) {
+			t.Errorf("%q: %s", want, text)
+		}
+		if seen, shown := p.For("partners"); want == "" && (!shown || !slices.ContainsFunc(seen.Columns, func(c catalog.PublishedColumn) bool { return c.Part == catalog.Weight })) {
+			t.Errorf("the audience sees %+v", seen.Columns)
 		}
 	}
 }

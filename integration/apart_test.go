@@ -180,8 +180,8 @@ func TestMoveApart(t *testing.T) {
 	moved := *s
 	moved.release = other.DSN("moved")
 	execute(t, connect(t, other.DSN("postgres")), "CREATE DATABASE moved")
-	moved.config = s.write(t, "moved.yaml", moved.render(t, o))
-	moved.kproxy(t, "setup").must(t) // for the roles
+	moved.config = s.write(t, "kproxy.yaml", moved.render(t, o)) // where it was: another file would be another configuration's
+	moved.kproxy(t, "setup").must(t)                             // for the roles
 	release := connect(t, moved.release)
 	execute(t, release, scalar[string](t, release, "SELECT string_agg(format('DROP SCHEMA %I CASCADE', nspname), ';') FROM pg_namespace WHERE nspname ~ '^kproxy'"))
 	psql(t, moved.release, run(t, "", nil, "pg_dump", "--schema", "kproxy*", s.admin).must(t).stdout).must(t)

@@ -94,7 +94,9 @@ func (s *site) readAll(t *testing.T, user, table string) (columns, rows []string
 // exportIsBlind: tables that differ in what an audience does not see alone give it the same bytes.
 func (s *site) exportIsBlind(t *testing.T) {
 	t.Helper()
-	export := func() string { return s.kproxy(t, "export", "folk", "--audience", "press", "--out", "-").must(t).stdout }
+	export := func() string {
+		return s.kproxy(t, "export", "folk", "--audience", "press", "--out", "-").must(t).stdout
+	}
 	before := export()
 	execute(t, connect(t, s.admin), "UPDATE folk SET town = 'Bonn ' || id % 7, illness = 'cold ' || id % 9")
 	own := connect(t, s.url())

@@ -110,7 +110,12 @@ func TestReportOfAudiences(t *testing.T) {
 	if a := folk.Audiences[2]; a.State != "withheld" || a.Problem == "" || a.Rows != 0 || a.Withheld != 600 || a.Loss != nil || len(a.Risks) != 0 {
 		t.Errorf("%+v", a)
 	}
-	page, err := os.ReadFile(filepath.Join(folder, "dossier.html"))
+	checkPageOfAudiences(t, filepath.Join(folder, "dossier.html"))
+}
+
+func checkPageOfAudiences(t *testing.T, path string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

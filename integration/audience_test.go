@@ -48,11 +48,22 @@ audiences:
 // audienceSite is served, with a user of each reader.
 func audienceSite(t *testing.T, settings string) *site {
 	t.Helper()
-	o := sqlSite(audienceSchema, audiencePolicy)
+	return audienceSiteOf(t, audienceSchema, audiencePolicy, settings)
+}
+
+func audienceSiteOf(t *testing.T, schema, policy, settings string) *site {
+	t.Helper()
+	o := sqlSite(schema, policy)
 	o.settings = settings
+	return siteWithReaders(t, o, "researchers", "more", "press", "bi")
+}
+
+// siteWithReaders is set up with further readers, and a user of each.
+func siteWithReaders(t *testing.T, o siteOptions, names ...string) *site {
+	t.Helper()
 	s := newSite(t, o)
 	readers, users := "  readers:\n", "users:\n"
-	for _, name := range []string{"researchers", "more", "press", "bi"} {
+	for _, name := range names {
 		reads := ""
 		if name == "bi" {
 			reads = ", reads: tables"

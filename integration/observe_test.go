@@ -56,11 +56,11 @@ func sample(t *testing.T, address, series string) float64 {
 
 // audited is a line of the audit log.
 type audited struct {
-	Event, User, Client, Shape, SQLState, Phase, Reason string
-	Session                                             int
-	Tables                                              []string
-	Rows                                                int
-	Refused                                             bool
+	Event, User, Audience, Client, Shape, SQLState, Phase, Reason string
+	Session                                                       int
+	Tables                                                        []string
+	Rows                                                          int
+	Refused                                                       bool
 }
 
 func readAudit(t *testing.T, path string) []audited {

@@ -48,6 +48,9 @@ func (a *audience) relation(kind string, generation int64) string {
 	return storeTable(kind+"_"+a.name, generation).SQL()
 }
 
+// groupColumn is the column of the records of linked tables with the group of the class that a record is in.
+func (a *audience) groupColumn() string { return catalog.ClassColumn(0) + "_" + a.name }
+
 // unitedRelease is the packed release of an audience.
 type unitedRelease struct {
 	*packedRelease

@@ -37,7 +37,8 @@ func (a *audience) coarserTables(generation int64) []string {
 }
 
 func (a *audience) followedTable(generation int64) string { return a.relation("followed", generation) }
-func (a *audience) partedTable(generation int64) string   { return a.relation("parted", generation) }
+
+func (a *audience) partedTable(generation int64) string { return a.relation("parted", generation) }
 
 // addAudiences has an empty release follow for each audience.
 func (s *guarded) addAudiences() error {
@@ -230,10 +231,9 @@ func (s *guarded) audienceStatus(classes int) map[string]AudienceStatus {
 	}
 	all := make(map[string]AudienceStatus, len(s.audiences))
 	for _, a := range s.audiences {
-		f := a.release.Freshness()
-		status := AudienceStatus{Classes: f.Groups}
-		if f.Groups == 0 {
-			status.Reason = s.audienceReason(f, classes)
+		status := AudienceStatus{Classes: a.release.Groups()}
+		if status.Classes == 0 {
+			status.Reason = s.audienceReason(a.release.Freshness(), classes)
 		}
 		all[a.audience.name] = status
 	}

@@ -227,18 +227,30 @@ func TestVerifierRefusesSpoiledGuardedAudiences(t *testing.T) {
 	generation := int64(b.generationOf("people"))
 	partners, public := storeTable("release_partners", generation).SQL(), storeTable("release_public", generation).SQL()
 	for what, c := range map[string]struct{ sql, check string }{
-		"a class in two groups": {fmt.Sprintf(`UPDATE %[1]s SET kproxy_class = (SELECT max(kproxy_class) FROM %[1]s) WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s))`, partners),
-			"classes are unions of the finer ones"},
-		"a small group": {fmt.Sprintf(`DELETE FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s) AND kproxy_row NOT IN (SELECT kproxy_row FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s) ORDER BY 1 LIMIT 10)`, partners),
-			"12-anonymity"},
-		"a newer value": {fmt.Sprintf(`UPDATE %[1]s SET note = 'new' WHERE kproxy_row = (SELECT min(p.kproxy_row) FROM %[1]s p JOIN %[2]s f USING (kproxy_row))`, public, partners),
-			"rows that are shown as the finer release shows them have its values"},
-		"a forgotten class": {fmt.Sprintf(`DELETE FROM %s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %s)`, public, public),
-			"it is known of every class of the finer release whether it is shown"},
-		"another group's weight": {fmt.Sprintf(`INSERT INTO %s VALUES (4711, 0.5, 3, 3)`, storeTable("cellweight_public", generation).SQL()),
-			"every weight is that of a class"},
-		"a row in place of nothing": {fmt.Sprintf(`INSERT INTO %s VALUES (4711, 4712)`, storeTable("parted_public", generation).SQL()),
-			"rows that are not shown as the finer release shows them have their place in it"},
+		"a class in two groups": {
+			fmt.Sprintf(`UPDATE %[1]s SET kproxy_class = (SELECT max(kproxy_class) FROM %[1]s) WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s))`, partners),
+			"classes are unions of the finer ones",
+		},
+		"a small group": {
+			fmt.Sprintf(`DELETE FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s) AND kproxy_row NOT IN (SELECT kproxy_row FROM %[1]s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %[1]s) ORDER BY 1 LIMIT 10)`, partners),
+			"12-anonymity",
+		},
+		"a newer value": {
+			fmt.Sprintf(`UPDATE %[1]s SET note = 'new' WHERE kproxy_row = (SELECT min(p.kproxy_row) FROM %[1]s p JOIN %[2]s f USING (kproxy_row))`, public, partners),
+			"rows that are shown as the finer release shows them have its values",
+		},
+		"a forgotten class": {
+			fmt.Sprintf(`DELETE FROM %s WHERE kproxy_class = (SELECT min(kproxy_class) FROM %s)`, public, public),
+			"it is known of every class of the finer release whether it is shown",
+		},
+		"another group's weight": {
+			fmt.Sprintf(`INSERT INTO %s VALUES (4711, 0.5, 3, 3)`, storeTable("cellweight_public", generation).SQL()),
+			"every weight is that of a class",
+		},
+		"a row in place of nothing": {
+			fmt.Sprintf(`INSERT INTO %s VALUES (4711, 4712)`, storeTable("parted_public", generation).SQL()),
+			"rows that are not shown as the finer release shows them have their place in it",
+		},
 	} {
 		tx, err := b.store().Begin(t.Context())
 		if err != nil {

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/catalog"
@@ -19,18 +16,19 @@ import (
 // what is published of a class of persons and a window is written anew where one of their
 // rows has changed. The release is that of the group.
 type linked struct {
-	t         *table
-	part      *part
+	linkedRelease
 	group     *linkedGroup
-	number    int
-	share     *people.GuardedTable // nil where nothing was settled
-	whole     bool                 // the share is all that is published
-	published int
-	buffer    coded // for one record after the other, where there are many
+	audiences []*linkedRelease // coarser ones, in the order of the group's
+	buffer    coded            // for one record after the other, where there are many
 }
 
 func linkedOf(t *table) *linked {
-	return &linked{t: t, part: t.parts[0], group: t.group, number: t.layout.number(), buffer: t.layout.newCoded()}
+	s := &linked{linkedRelease: linkedRelease{t: t, part: t.parts[0], number: t.layout.number()}, group: t.group, buffer: t.layout.newCoded()}
+	for i := range t.layout.audiences {
+		a := &t.layout.audiences[i]
+		s.audiences = append(s.audiences, &linkedRelease{t: t, part: newPart(0, s.part.attributes, a.constraints, a.publication), number: s.number, audience: a})
+	}
+	return s
 }
 
 func newLinked(t *table) (*linked, error) {
@@ -82,47 +80,69 @@ func codedPerson(r people.Row) coded {
 	return coded{cells: slices.Clone(r.Cells), sensitive: slices.Clone(r.Sensitive), kin: kin{own: r.Key, of: r.Of, window: r.Window}}
 }
 
-func (s *linked) settle(ctx context.Context, now time.Time) (err error) {
-	if s.share, err = s.group.settle(ctx, s.number, now); err != nil || s.share == nil {
+func (s *linked) settle(ctx context.Context, now time.Time) error {
+	shares, err := s.group.settle(ctx, s.number, now)
+	if err != nil || shares == nil {
+		s.share = nil
 		return err
 	}
-	if s.whole = s.group.whole; s.whole {
-		s.published = 0
-	} else {
-		s.published -= len(s.share.Gone)
-	}
-	for _, cell := range s.share.Cells {
-		s.published += len(cell.Rows)
+	s.take(shares.own, s.group.whole)
+	for i, a := range s.audiences {
+		a.take(shares.audiences[i], s.group.whole)
 	}
 	return nil
 }
 
-// places: a person's class in the partition and a row's in the pool outlast a restart.
-func (s *linked) places() []storeColumn { return []storeColumn{{s.part.column, "bigint"}} }
+// places: a person's class in the partition and a row's in the pool outlast a restart; so do their groups.
+func (s *linked) places() []storeColumn {
+	places := []storeColumn{{s.part.column, "bigint"}}
+	for _, a := range s.audiences {
+		places = append(places, storeColumn{a.audience.groupColumn(), "bigint"})
+	}
+	return places
+}
 
 func (s *linked) place(ids []incremental.RecordID) []any {
-	classes := make([]*int64, len(ids))
+	places := make([]any, 1+len(s.audiences))
 	_ = s.group.change(func(m *people.Maintained) error {
-		for i, id := range ids {
-			classes[i] = storedNumber(int64(m.Class(s.number, id)))
+		for at := range places {
+			of := m.Class
+			if at > 0 {
+				of = s.group.coarser[at-1].Group
+			}
+			classes := make([]*int64, len(ids))
+			for i, id := range ids {
+				classes[i] = storedNumber(int64(of(s.number, id)))
+			}
+			places[at] = classes
 		}
 		return nil
 	})
-	return []any{classes}
+	return places
 }
 
 func (s *linked) moved() []incremental.RecordID {
 	if s.share == nil {
 		return nil
 	}
-	return s.share.Moved
+	moved := s.share.Moved
+	for _, a := range s.audiences {
+		if len(a.share.Moved) > 0 {
+			moved = slices.Concat(moved, a.share.Moved)
+		}
+	}
+	if len(moved) > len(s.share.Moved) {
+		slices.Sort(moved)
+		moved = slices.Compact(moved)
+	}
+	return moved
 }
 
-func (s *linked) written() { s.share = nil }
-
-// marks are the number of the cell and that of the record.
-func (s *linked) marks() []storeColumn {
-	return []storeColumn{{s.part.column, "bigint"}, {catalog.RowColumn, "bigint"}}
+func (s *linked) written() {
+	s.share = nil
+	for _, a := range s.audiences {
+		a.share = nil
+	}
 }
 
 // indexed: rows of the root are found by their numbers. Those of other tables, by far the most, are found
@@ -152,9 +172,26 @@ func (s *linked) status() (status TableStatus) {
 		if why := m.Feasible(); why != nil && s.group.settled {
 			status.Reason = why.Error()
 		}
+		status.Audiences = s.audienceStatus(status.Reason)
 		return nil
 	})
 	return status
+}
+
+// audienceStatus is empty where there are no audiences. Why says why the table's own readers see nothing.
+func (s *linked) audienceStatus(why string) map[string]AudienceStatus {
+	if len(s.audiences) == 0 {
+		return nil
+	}
+	all := make(map[string]AudienceStatus, len(s.audiences))
+	for i, a := range s.audiences {
+		of := s.group.coarser[i]
+		if infeasible := of.Feasible(); why == "" && s.group.settled && infeasible != nil {
+			why = infeasible.Error() // of those behind, too
+		}
+		all[a.audience.name] = AudienceStatus{Classes: of.Classes(), Reason: why}
+	}
+	return all
 }
 
 // publish: what the snapshot has is published with the other tables.
@@ -169,162 +206,37 @@ func nothing() ([]any, error) { return nil, nil }
 // load takes the records over, with their classes. What is published of them is made anew.
 func (s *linked) load(ctx context.Context, from *storeView, progress func(done int)) error {
 	indexes, row := s.t.layout.codedColumns(), make([]value, len(s.t.layout.columns))
-	read := 0
-	return copyOut(ctx, from.first, 2+len(indexes), func(values []value) error {
-		record, err := storedID(values[0])
-		if err != nil {
-			return err
+	read, numbered := 0, 2+len(s.audiences)
+	stored := make([]int64, numbered) // the record, its class, and the group for each audience
+	return copyOut(ctx, from.first, numbered+len(indexes), func(values []value) (err error) {
+		for i := range stored {
+			if stored[i], err = storedID(values[i]); err != nil {
+				return err
+			}
 		}
-		class, err := storedID(values[1])
-		if err != nil {
-			return err
-		}
-		id := incremental.RecordID(record)
-		spread(row, indexes, values[2:])
+		id := incremental.RecordID(stored[0])
+		spread(row, indexes, values[numbered:])
 		if !s.t.keys.add(s.t.keyOf(row), id) {
 			return internal(errors.New("two records have the same key"))
 		}
 		r := s.personRow(id, *s.code(row))
-		if err := s.group.change(func(m *people.Maintained) error { return m.Restore(s.number, r, incremental.ClassID(class)) }); err != nil {
+		if err := s.group.restoreRow(s.number, r, stored[1:]); err != nil {
 			return internal(err)
 		}
 		if read++; read%progressRows == 0 {
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 1", recordColumn, s.part.column, s.t.layout.columns.listOf(indexes), s.t.recordsTable()))
+	}, fmt.Sprintf("SELECT %s, %s, %s FROM %s ORDER BY 1", recordColumn, listed(s.places(), ""), s.t.layout.columns.listOf(indexes), s.t.recordsTable()))
 }
 
-// writeRelease deletes what is gone and writes the new rows, all of them in random order.
+// writeRelease writes what has changed for the table's own readers and for audiences.
 func (s *linked) writeRelease(to *visibleStatements) {
 	if s.share == nil {
 		return
 	}
-	release := s.t.release.releaseTable()
-	if s.whole {
-		to.Queue("DELETE FROM " + release)
-	} else {
-		s.deleteRows(to, func(delete string) string { return delete })
+	s.write(to)
+	for _, a := range s.audiences {
+		a.write(to)
 	}
-	rows := s.newRows()
-	for chunk := range slices.Chunk(rows, writeChunk) {
-		s.writeRows(to, chunk)
-	}
-	if s.whole { // the release was empty when the table was published
-		s.indexKeys(to)
-		to.Queue("ANALYZE " + release)
-	}
-}
-
-// deleteRows deletes what is gone: of the root by the rows' numbers, of other tables by the key that each
-// row shows of what it belongs to, which those in the pool do not. The statements are sent as with makes
-// them.
-func (s *linked) deleteRows(to queue, with func(delete string) string) {
-	if s.number == people.Root {
-		for gone := range slices.Chunk(s.share.Gone, writeChunk) {
-			to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l WHERE l.%s = ANY($1)", s.t.release.releaseTable(), catalog.RowColumn)), recordNumbers(gone))
-		}
-		return
-	}
-	var pooled, keyed, keys []int64
-	for i, id := range s.share.Gone {
-		if of := s.share.GoneOf[i]; of == 0 {
-			pooled = append(pooled, int64(id))
-		} else {
-			keyed, keys = append(keyed, int64(id)), append(keys, int64(of))
-		}
-	}
-	without := s.links(func(_ catalog.PublishedColumn, name string) string { return name + " IS NULL" })
-	for gone := range slices.Chunk(pooled, writeChunk) {
-		to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l WHERE %s AND l.%s = ANY($1)", s.t.release.releaseTable(), without, catalog.RowColumn)), numbers(gone))
-	}
-	same := s.links(func(c catalog.PublishedColumn, name string) string { return name + " = " + s.pseudonym(c) })
-	for len(keyed) > 0 {
-		n := min(writeChunk, len(keyed))
-		to.Queue(with(fmt.Sprintf("DELETE FROM %s AS l USING unnest($1::bigint[], $2::bigint[]) AS c0(parent, record) WHERE %s AND l.%s = c0.record",
-			s.t.release.releaseTable(), same, catalog.RowColumn)), numbers(keys[:n]), numbers(keyed[:n]))
-		keys, keyed = keys[n:], keyed[n:]
-	}
-}
-
-// links joins conditions on the columns that show what the rows of l belong to.
-func (s *linked) links(condition func(c catalog.PublishedColumn, name string) string) string {
-	var conditions []string
-	p := s.t.layout.publication
-	for _, c := range p.Columns {
-		if slices.Contains(p.Membership.Link(), c.Source) && !p.Membership.IsOwn(c) {
-			conditions = append(conditions, condition(c, "l."+catalog.QuoteIdentifier(c.Name)))
-		}
-	}
-	return strings.Join(conditions, " AND ")
-}
-
-// indexKeys makes the indexes by which rows are joined, unless they are there. Without them a join
-// that the planner takes for a small one compares every row with every other. That of links leads to
-// single rows as well.
-func (s *linked) indexKeys(to queue) {
-	m, release := s.t.layout.publication.Membership, storeTable("release", s.t.release.generation)
-	for _, key := range []struct {
-		name    string
-		columns []string
-	}{{catalog.KeyIndex, m.Key()}, {catalog.LinkIndex, m.Link()}} {
-		if key.name == catalog.LinkIndex && len(key.columns) > 0 {
-			key.columns = append(slices.Clone(key.columns), catalog.RowColumn)
-		}
-		if len(key.columns) > 0 {
-			to.Queue(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)",
-				catalog.QuoteIdentifier(release.Relation+"_"+key.name), release.SQL(), sqlList(key.columns, func(_ int, c string) string { return catalog.QuoteIdentifier(c) })))
-		}
-	}
-}
-
-// newRow is a row with its cell.
-type newRow struct {
-	people.PublishedRow
-	cell *people.PublishedCell
-}
-
-// newRows are the rows of the share, in random order: that of the cells tells which persons
-// have changed.
-func (s *linked) newRows() []newRow {
-	var rows []newRow
-	for i := range s.share.Cells {
-		cell := &s.share.Cells[i]
-		for _, r := range cell.Rows {
-			rows = append(rows, newRow{r, cell})
-		}
-	}
-	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	return rows
-}
-
-// writeRows joins some rows, with what is published of their cells, with their records. Each row
-// brings the values of its cell: PostgreSQL estimates arrays to be short, and would compare every
-// row with every cell.
-func (s *linked) writeRows(to queue, rows []newRow) {
-	records, cells, own, parents := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
-	published := make(map[incremental.ClassID][]hierarchy.Generalization)
-	for i, r := range rows {
-		records[i], cells[i] = int64(r.ID), r.cell.ID
-		own[i], parents[i] = storedNumber(int64(r.Own)), storedNumber(int64(r.Of))
-		published[incremental.ClassID(r.cell.ID)] = r.cell.Values
-	}
-	columns := s.part.shown(cells, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
-	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
-		SELECT c0.cell, c0.record, %[4]s
-		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]%[5]s) AS c0(%[6]s)
-		JOIN %[7]s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
-		ORDER BY random()`,
-		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), s.t.releaseList(s.pseudonym),
-		textArrays(5, len(columns)), strings.Join(append([]string{"record", "cell", "own", "parent"}, s.part.generalizedNames("", "")...), ", "), s.t.recordsTable(), recordColumn),
-		append([]any{numbers(records), numbers(cells), own, parents}, columns...)...)
-}
-
-// pseudonym is what a column shows of c0, a row with its pseudonyms.
-func (s *linked) pseudonym(c catalog.PublishedColumn) string {
-	m, number := s.t.layout.publication.Membership, "c0.parent"
-	if m.IsOwn(c) {
-		number = "c0.own"
-	}
-	return m.Form(c).SQL(c, number)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pglogrepl"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -37,6 +38,7 @@ type linkedGroup struct {
 	mu         gosync.Mutex
 	maintained *people.Maintained // nil where updates are guarded
 	guarded    *people.Guarded    // else
+	coarser    []*people.Coarser  // for audiences, from the finest to the coarsest
 
 	found    foundGroup
 	restored bool          // the store's release was taken over, where updates are guarded
@@ -44,11 +46,11 @@ type linkedGroup struct {
 
 	pseudonyms map[int]*pseudonym.Generator
 	exhausted  error
-	present    bool                         // all tables are applied
-	ready      bool                         // and up to one commit
-	settled    bool                         // it was settled in this session
-	whole      bool                         // the last settling was the first, of all that is published
-	shares     map[int]*people.GuardedTable // of what was settled last, by table
+	present    bool                  // all tables are applied
+	ready      bool                  // and up to one commit
+	settled    bool                  // it was settled in this session
+	whole      bool                  // the last settling was the first, of all that is published
+	shares     map[int]*linkedShares // of what was settled last, by table
 	progress   func(done, total int)
 }
 
@@ -98,8 +100,50 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 		})
 		return g, err
 	}
-	g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), options)
-	return g, err
+	if g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), options); err != nil {
+		return g, err
+	}
+	return g, g.addAudiences(seed)
+}
+
+// linkedShares are what a settling has changed of a table.
+type linkedShares struct {
+	own       *people.GuardedTable
+	audiences []*people.GuardedTable
+}
+
+// addAudiences makes the releases for audiences, each of the one before, with pseudonyms of their own.
+func (g *linkedGroup) addAudiences(seed uint64) error {
+	for _, a := range g.people.Root.Policy.Audiences {
+		seen, _ := g.people.Root.For(a.Audience)
+		var secret [32]byte
+		if _, err := crand.Read(secret[:]); err != nil {
+			return fmt.Errorf("drawing a secret: %w", err)
+		}
+		pseudonyms := make(map[int]*pseudonym.Generator)
+		for _, table := range g.numbers() {
+			if forms := g.people.Of(table).Membership.Own; len(forms) > 0 {
+				var err error
+				if pseudonyms[table], err = pseudonym.New(forms[0].Bits); err != nil {
+					return err
+				}
+			}
+		}
+		g.coarser = append(g.coarser, people.NewCoarser(g.maintained, people.CoarserOptions{
+			K: seen.Membership.People.K(), Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
+		}))
+	}
+	return nil
+}
+
+// restoreRow takes a row over that the store has, with its class and the groups for audiences.
+func (g *linkedGroup) restoreRow(table int, r people.Row, classes []int64) error {
+	return g.change(func(m *people.Maintained) error {
+		for i, of := range g.coarser {
+			of.Restore(table, r.ID, incremental.ClassID(classes[1+i]))
+		}
+		return m.Restore(table, r, incremental.ClassID(classes[0]))
+	})
 }
 
 // addTable numbers the values of a table, for as long as the group is.
@@ -121,8 +165,9 @@ func (g *linkedGroup) addTable(table int) (schema privacy.Schema, err error) {
 }
 
 // pseudonym is a new one for a row of a table, or 0 where its rows have no key to show.
-func (g *linkedGroup) pseudonym(table int) uint64 {
-	of := g.pseudonyms[table]
+func (g *linkedGroup) pseudonym(table int) uint64 { return g.next(g.pseudonyms[table]) }
+
+func (g *linkedGroup) next(of *pseudonym.Generator) uint64 {
 	if of == nil {
 		return 0
 	}
@@ -159,13 +204,13 @@ func (g *linkedGroup) change(do func(*people.Maintained) error) error {
 
 // settle settles all tables, unless their share of the last settling is still there, and
 // takes the share of one. Before all tables are ready, nothing is published.
-func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*people.GuardedTable, error) {
+func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*linkedShares, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.ready && g.isPublished() {
 		g.whole = false
 		noted := g.guarded.Note(table)
-		return &noted, nil
+		return &linkedShares{own: &noted}, nil
 	}
 	if !g.ready {
 		return nil, nil
@@ -192,17 +237,17 @@ func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*pe
 // before is told with the first release.
 func (g *linkedGroup) isPublished() bool { return g.guarded != nil && (g.settled || g.restored) }
 
-// publish brings the release up to date, and returns what has changed of each table.
-func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*people.GuardedTable, error) {
-	shares := make(map[int]*people.GuardedTable)
+// publish brings the releases up to date, and returns what has changed of each table.
+func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*linkedShares, error) {
+	shares := make(map[int]*linkedShares)
 	if g.guarded != nil {
 		changes, err := g.guarded.Publish(ctx, now)
 		if err != nil {
 			return nil, err
 		}
-		shares[people.Root] = &changes.Root
+		shares[people.Root] = &linkedShares{own: &changes.Root}
 		for i := range changes.Tables {
-			shares[i] = &changes.Tables[i]
+			shares[i] = &linkedShares{own: &changes.Tables[i]}
 		}
 		return shares, nil
 	}
@@ -210,11 +255,26 @@ func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*peop
 	if err != nil {
 		return nil, err
 	}
-	shares[people.Root] = &people.GuardedTable{TableChanges: changes.Root}
-	for i, c := range changes.Tables {
-		shares[i] = &people.GuardedTable{TableChanges: c}
+	for _, table := range g.numbers() {
+		shares[table] = &linkedShares{own: shareOf(changes, table)}
+	}
+	for _, of := range g.coarser {
+		if changes, err = of.Settle(ctx, changes); err != nil {
+			return nil, err
+		}
+		for table, s := range shares {
+			s.audiences = append(s.audiences, shareOf(changes, table))
+		}
 	}
 	return shares, nil
+}
+
+// shareOf is what has changed of a table.
+func shareOf(changes *people.MaintainedChanges, table int) *people.GuardedTable {
+	if table == people.Root {
+		return &people.GuardedTable{TableChanges: changes.Root}
+	}
+	return &people.GuardedTable{TableChanges: changes.Tables[table]}
 }
 
 // prepare finds out which groups are ready at a commit, and has all tables of one written

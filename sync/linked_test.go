@@ -59,6 +59,8 @@ type hospital struct {
 	updates catalog.Updates
 	bounds  []privacy.Spec // beside k
 	random  *rand.Rand
+	// audiences are those that see a table, by its name.
+	audiences map[string][]catalog.AudiencePolicy
 }
 
 func newHospital(t *testing.T, server *pgserver.Server, knows string, patients int) *hospital {
@@ -91,7 +93,7 @@ func (h *hospital) linkedPublications(reader string) []catalog.Publication {
 	people.Constraints = append(people.Constraints, h.bounds...)
 	policies, byName := make(map[catalog.Name]catalog.TablePolicy), make(map[catalog.Name]catalog.Relation)
 	for _, t := range policy.Tables {
-		t.Updates = h.updates
+		t.Updates, t.Audiences = h.updates, h.audiences[t.Table.Relation]
 		policies[t.Table] = t
 	}
 	for _, r := range relations {
@@ -182,13 +184,17 @@ func (h *hospital) inStep(s *Syncer) {
 
 // published are the release's rows with the records that they are of, as SQL. The numbers of
 // cells and records are kproxy's own.
-func (h *hospital) published(tx pgx.Tx, table string) string {
+func (h *hospital) published(tx pgx.Tx, table, audience string) string {
 	h.t.Helper()
+	release := "release"
+	if audience != "" {
+		release += "_" + audience
+	}
 	var generation int64
 	if err := tx.QueryRow(h.t.Context(), "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table).Scan(&generation); err != nil {
 		h.t.Fatal(err)
 	}
-	records, release := storeTable("records", generation).SQL(), storeTable("release", generation).SQL()
+	records, release := storeTable("records", generation).SQL(), storeTable(release, generation).SQL()
 	return fmt.Sprintf("(SELECT to_jsonb(r) AS raw, to_jsonb(p) AS p FROM %s p JOIN %s r ON r.%s = p.%s)", release, records, recordColumn, catalog.RowColumn)
 }
 
@@ -196,8 +202,14 @@ func (h *hospital) published(tx pgx.Tx, table string) string {
 // that shares nothing with what made it. The verifier has to agree.
 func (h *hospital) judge() (withKeys, rows int) {
 	h.t.Helper()
-	ctx := h.t.Context()
 	h.checkRelease()
+	return h.judgeFor("", testK)
+}
+
+// judgeFor is the same of the release for an audience, without the verifier.
+func (h *hospital) judgeFor(audience string, k int) (withKeys, rows int) {
+	h.t.Helper()
+	ctx := h.t.Context()
 	tx, err := h.connect().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 	if err != nil {
 		h.t.Fatal(err)
@@ -208,13 +220,13 @@ func (h *hospital) judge() (withKeys, rows int) {
 		window = "coalesce(left(raw->>'admitted', 4), 'none')"
 	}
 	// Persons by their raw keys, with what is published of their roots and of each row.
-	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'sex' AS sex, p->>'sex' AS shown_sex, raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
+	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'sex' AS sex, p->>'sex' AS shown_sex, p ? 'blood' AND raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
 		visit AS (SELECT raw->>'patient_id' AS person, raw->>'visit_id' AS visit, p->>'patient_id' AS pseudonym, p->>'visit_id' AS own, p->>'house' AS house, %s AS win,
 			jsonb_build_array(p->'admitted', p->'admitted_range') AS shown, raw->>'ward' IS DISTINCT FROM p->>'ward' AS wrong, NOT (raw->>'admitted')::date <@ (p->>'admitted_range')::daterange AS outside FROM %s s),
 		drug AS (SELECT raw->>'visit_id' AS visit, p->>'visit_id' AS pseudonym, p->>'house' AS house, jsonb_build_array(p->'dose', p->'dose_range') AS shown, raw->>'drug' IS DISTINCT FROM p->>'drug' AS wrong, NOT (raw->>'dose')::int <@ (p->>'dose_range')::int4range AS outside FROM %s s),
 		-- Visits at the source: one without a key may be withheld where its drugs are published.
 		came AS (SELECT visit_id::text AS visit, patient_id::text AS person FROM visits JOIN patients USING (patient_id))`,
-		h.published(tx, "patients"), window, h.published(tx, "visits"), h.published(tx, "drugs"))
+		h.published(tx, "patients", audience), window, h.published(tx, "visits", audience), h.published(tx, "drugs", audience))
 	for what, query := range map[string]string{
 		"values of their own":                 `SELECT count(*) FROM (SELECT wrong FROM root UNION ALL SELECT wrong OR outside FROM visit UNION ALL SELECT wrong OR outside FROM drug) a WHERE wrong`,
 		"roots of fewer than k persons":       `SELECT count(*) FROM (SELECT FROM root GROUP BY shown HAVING count(DISTINCT person) < $1) a`,
@@ -242,7 +254,7 @@ func (h *hospital) judge() (withKeys, rows int) {
 		}
 		arguments := []any{}
 		if strings.Contains(query, "$1") {
-			arguments = append(arguments, testK)
+			arguments = append(arguments, k)
 		}
 		var found int
 		if err := tx.QueryRow(ctx, with+query, arguments...).Scan(&found); err != nil {

@@ -143,12 +143,11 @@ func (t *table) releaseRows() string {
 
 // allReleaseRows are releaseRows of the table's own readers and of its audiences.
 func (t *table) allReleaseRows() []string {
-	all := []string{t.releaseRows()}
+	all, kind := []string{t.releaseRows()}, "packed"
+	if t.layout.isLinked() || t.layout.isGuarded() {
+		kind = "release"
+	}
 	for i := range t.layout.audiences {
-		kind := "packed"
-		if t.layout.isGuarded() {
-			kind = "release"
-		}
 		all = append(all, t.layout.audiences[i].relation(kind, t.release.generation))
 	}
 	return all

@@ -55,6 +55,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
+	statements = append(statements, p.createLinkedAudiences()...)
 	if p.table.layout.publication.WeighsApart() {
 		class, weights := p.table.parts[0].column, p.table.release.weightTable()
 		statements = append(statements, weightsTable(weights, class))
@@ -62,6 +63,24 @@ func (p *publisher) createTables(ctx context.Context) error {
 		statements = append(statements, p.table.createCoarser()...)
 	}
 	return p.fenced(ctx, statements, "preparing the tables")
+}
+
+// createLinkedAudiences makes the releases of a linked table for audiences, whose columns are among those of its
+// own.
+func (p *publisher) createLinkedAudiences() (statements []string) {
+	if !p.table.layout.isLinked() {
+		return nil
+	}
+	for i := range p.table.layout.audiences {
+		a := &p.table.layout.audiences[i]
+		release := a.relation("release", p.table.release.generation)
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA",
+			release, listed(p.table.mode.marks(), ""), a.view().shownList(), p.table.release.releaseTable()))
+		statements = append(statements, p.spread(release, p.table.parts[0].column)...)
+		// Whoever counts and verifies finds the records of each release by its name.
+		statements = append(statements, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable()))
+	}
+	return statements
 }
 
 // dropAll drops whatever the publication has made.

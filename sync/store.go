@@ -69,9 +69,14 @@ func (t *table) classColumns(prefix string) string {
 // classes of each part with their generalized columns as text, r, a record of
 // the store.
 func (t *table) releaseList(pseudonym func(catalog.PublishedColumn) string) string {
+	return releaseListOf(&t.layout.publication, t.parts, pseudonym)
+}
+
+// releaseListOf is the same of what is published in some parts.
+func releaseListOf(published *catalog.Publication, parts []*part, pseudonym func(catalog.PublishedColumn) string) string {
 	var list []string
-	generalized := make([]int, len(t.parts))
-	for _, c := range t.layout.publication.Columns {
+	generalized := make([]int, len(parts))
+	for _, c := range published.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
 		if c.Part == catalog.ClassNumber || c.Part == catalog.Weight {
 			continue
@@ -84,7 +89,7 @@ func (t *table) releaseList(pseudonym func(catalog.PublishedColumn) string) stri
 			list = append(list, fmt.Sprintf("r.%s AS %s", catalog.QuoteIdentifier(c.Source), name))
 			continue
 		}
-		i := slices.IndexFunc(t.parts, func(p *part) bool { return slices.Contains(p.attributes, c.Attribute) })
+		i := slices.IndexFunc(parts, func(p *part) bool { return slices.Contains(p.attributes, c.Attribute) })
 		list = append(list, fmt.Sprintf("c%d.g%d::%s AS %s", i, generalized[i], c.Type, name))
 		generalized[i]++
 	}

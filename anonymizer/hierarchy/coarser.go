@@ -146,7 +146,9 @@ func (h coarser) show(g Generalization) Generalization {
 	return h.lift(g)
 }
 
-func (h coarser) Generalize(cells []Cell) Generalization { return h.show(h.Hierarchy.Generalize(cells)) }
+func (h coarser) Generalize(cells []Cell) Generalization {
+	return h.show(h.Hierarchy.Generalize(cells))
+}
 
 // union unites what show gave.
 func (h coarser) union(published []Generalization) Generalization { return Union(h.shows, published) }

@@ -108,7 +108,10 @@ type CoarserFreshness struct {
 	Least        int // persons who have to wait before they are published
 }
 
-// Freshness counts.
+// Groups is the number of groups.
+func (c *Coarser) Groups() int { return len(c.groups) }
+
+// Freshness counts, which takes time for each row.
 func (c *Coarser) Freshness() CoarserFreshness {
 	f := CoarserFreshness{Groups: len(c.groups), Least: c.least}
 	for _, g := range c.groups {

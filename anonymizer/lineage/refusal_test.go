@@ -50,7 +50,7 @@ func ill(id incremental.RecordID, code uint32) lineage.Record {
 	return lineage.Record{Record: incremental.Record{ID: id, Sensitive: []uint32{code}}}
 }
 
-func must(t *testing.T, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {

@@ -36,10 +36,11 @@ type Coarser struct {
 	cellOf   []map[incremental.RecordID]*atom // where rows are in the finer release; the root's first
 	units    map[unitKey]map[*atom]struct{}   // cells by finer class and window
 	windows  map[incremental.ClassID]map[int32]struct{}
-	shown    []map[incremental.RecordID]shownAt        // the root's first
-	rowsOf   map[incremental.ClassID]map[int32][]rowOf // by group and window
+	shown    []map[incremental.RecordID]shownAt                   // the root's first
+	rowsOf   map[incremental.ClassID]map[int32]map[rowOf]struct{} // by group and window
 	persons  map[incremental.ClassID][]incremental.RecordID
-	alias    map[incremental.RecordID]uint64 // that root rows carry
+	alias    map[incremental.RecordID]uint64                                   // that root rows carry
+	aliases  map[incremental.ClassID]map[int32]map[incremental.RecordID]uint64 // that persons have in a group and window
 	lastCell []int64
 	withheld bool                                           // nothing is published
 	restored []map[incremental.RecordID]incremental.ClassID // until the first Settle
@@ -77,9 +78,12 @@ func compareUnits(a, b unitKey) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.window, b.window))
 }
 
-// shownAt is where a row is published: in a cell of a unit, below a pseudonym, or without keys in a group of its table.
+// shownAt is where a row is published: in a cell of a unit, with a pseudonym and below another one, or without keys in a group
+// of its table.
 type shownAt struct {
 	of    uint64
+	own   uint64
+	unit  unitKey // by group
 	group incremental.ClassID
 }
 
@@ -88,12 +92,16 @@ type rowOf struct {
 	id    incremental.RecordID
 }
 
+func compareRows(a, b rowOf) int {
+	return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.id, b.id))
+}
+
 // NewCoarser makes a release without rows, of one that has published nothing yet.
 func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 	c := &Coarser{
 		of: of, k: max(o.K, of.k), options: o,
 		units: make(map[unitKey]map[*atom]struct{}), windows: make(map[incremental.ClassID]map[int32]struct{}),
-		withheld: true, rowsOf: make(map[incremental.ClassID]map[int32][]rowOf), persons: make(map[incremental.ClassID][]incremental.RecordID), alias: make(map[incremental.RecordID]uint64),
+		withheld: true, rowsOf: make(map[incremental.ClassID]map[int32]map[rowOf]struct{}), persons: make(map[incremental.ClassID][]incremental.RecordID), alias: make(map[incremental.RecordID]uint64), aliases: make(map[incremental.ClassID]map[int32]map[incremental.RecordID]uint64),
 		lastCell: make([]int64, 1+len(of.tables)),
 	}
 	c.constraints = privacy.ConstraintSet{privacy.KAnonymity{K: c.k}}
@@ -105,24 +113,41 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 	if c.least = c.k; !of.knows.All {
 		c.least *= max(1, of.knows.crowd())
 	}
+	for range 1 + len(of.tables) {
+		c.cellOf = append(c.cellOf, make(map[incremental.RecordID]*atom))
+		c.shown = append(c.shown, make(map[incremental.RecordID]shownAt))
+		c.told = append(c.told, make(map[incremental.RecordID]incremental.ClassID))
+	}
 	// Constraints on sensitive values hold for unions of classes without a common person.
-	c.classes = newAtoms(&of.root, nil, 0)
+	c.classes = newAtoms(&of.root, c.cellOf[0], nil, 0)
+	if of.knows.All { // slots are as many as the class with the fewest has
+		c.classes.know(len(of.tables), c.slots)
+	} else if len(of.root.attributes) == 0 {
+		c.classes.divideAlike()
+	}
 	c.groups = nested.NewGroups(c.classes, c.classes.attributes, privacy.ConstraintSet{privacy.KAnonymity{K: c.least}}, nested.Options{Seed: o.Seed, OmitMoved: true})
 	for i := range of.tables {
 		t := &of.tables[i]
-		pool := newAtoms(t, func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
+		pool := newAtoms(t, c.cellOf[i+1], func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
+		pool.divideAlike()
 		set := ofTable(c.constraints, t.first, t.sensitive.Columns())
 		c.tables = append(c.tables, coarserTable{
 			pool: pool, groups: nested.NewGroups(pool, pool.attributes, set, nested.Options{Seed: o.Seed, Subjects: true, OmitMoved: true}),
 			keyless: make(map[*atom]struct{}), rows: make(map[incremental.ClassID][]incremental.RecordID), added: make(map[incremental.ClassID]struct{}),
 		})
 	}
-	for range 1 + len(of.tables) {
-		c.cellOf = append(c.cellOf, make(map[incremental.RecordID]*atom))
-		c.shown = append(c.shown, make(map[incremental.RecordID]shownAt))
-		c.told = append(c.told, make(map[incremental.RecordID]incremental.ClassID))
-	}
 	return c
+}
+
+// slots are how many slots each table has in a class.
+func (c *Coarser) slots(class *atom) []float64 {
+	slots := make([]float64, len(c.tables))
+	for a := range c.units[unitKey{class.id, 0}] {
+		if !c.of.tables[a.table].unknown {
+			slots[a.table]++
+		}
+	}
+	return slots
 }
 
 // Restore says, before the first Settle, in which group a row was before a restart, as Group told.
@@ -156,9 +181,6 @@ func (c *Coarser) Group(table int, id incremental.RecordID) incremental.ClassID 
 // Classes is the number of published classes of persons.
 func (c *Coarser) Classes() int { return c.groups.Classes() }
 
-// Published is the number of published rows of a table, or of Root.
-func (c *Coarser) Published(table int) int { return len(c.shown[table+1]) }
-
 // Feasible returns nil, or why nothing can be published although the finer release is.
 func (c *Coarser) Feasible() error {
 	if persons := c.classes.whole.Records; c.groups.Classes() == 0 && persons > 0 {
@@ -174,6 +196,7 @@ type coarsening struct {
 	retired []incremental.ClassID
 	added   []incremental.ClassID
 	dirty   map[unitKey]struct{}                // by finer class
+	single  []*atom                             // cells that have come, of rows that are published one by one
 	touched []map[incremental.RecordID]struct{} // rows that are published otherwise
 	shrunk  map[*atom]struct{}
 }
@@ -199,9 +222,11 @@ func (c *Coarser) Settle(ctx context.Context, finer *MaintainedChanges) (*Mainta
 	if err != nil {
 		return nil, err
 	}
+	s.addSingle(dirty)
 	if err := s.publishUnits(ctx, dirty); err != nil {
 		return nil, err
 	}
+	s.publishSingle(dirty)
 	for table := range c.tables {
 		if err := s.settlePool(ctx, table); err != nil {
 			return nil, err
@@ -226,7 +251,7 @@ func (s *coarsening) follow(table int, changes *TableChanges) {
 	}
 	for i := range changes.Cells {
 		cell := &changes.Cells[i]
-		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: cell.Values, rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
+		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: cell.Values, drawn: s.options.Random.Float64(), rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
 		for _, r := range cell.Rows {
 			a.rows[r.ID] = struct{}{}
 			s.cellOf[table+1][r.ID] = a
@@ -264,12 +289,17 @@ func (s *coarsening) settleIn(a *atom, row incremental.RecordID) {
 		s.windows[a.unit.class] = make(map[int32]struct{})
 	}
 	s.windows[a.unit.class][window] = struct{}{}
-	s.dirty[a.unit] = struct{}{}
+	if t.separate {
+		s.single = append(s.single, a)
+	} else {
+		s.dirty[a.unit] = struct{}{}
+	}
 }
 
 // take takes a row out of what the finer release published it in.
 func (s *coarsening) take(a *atom, id incremental.RecordID) {
-	if a.table != Root && s.tables[a.table].pool.has(a) {
+	pooled := a.table != Root && s.tables[a.table].pool.has(a)
+	if pooled {
 		s.leavePool(a)
 	}
 	delete(a.rows, id)
@@ -282,7 +312,11 @@ func (s *coarsening) take(a *atom, id incremental.RecordID) {
 	case a.pooled:
 		s.shrunk[a] = struct{}{}
 	default:
-		s.dirty[a.unit] = struct{}{}
+		if !s.of.tables[a.table].separate {
+			s.dirty[a.unit] = struct{}{}
+		} else if pooled {
+			s.shrunk[a] = struct{}{}
+		}
 		if len(a.rows) > 0 {
 			return
 		}
@@ -309,6 +343,7 @@ func (s *coarsening) group(ctx context.Context) (map[unitKey]struct{}, error) {
 			s.hide(Root, id)
 		}
 		delete(s.persons, group)
+		delete(s.aliases, group) // of windows without rows as well
 		for window := range s.rowsOf[group] {
 			dirty[unitKey{group, window}] = struct{}{}
 		}
@@ -371,6 +406,7 @@ func (s *coarsening) hide(table int, id incremental.RecordID) {
 		return
 	}
 	delete(s.shown[table+1], id)
+	delete(s.rowsOf[at.unit.class][at.unit.window], rowOf{table, id})
 	of := s.changes.of(table)
 	of.Gone, of.GoneOf = append(of.Gone, id), append(of.GoneOf, at.of)
 }

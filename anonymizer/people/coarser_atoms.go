@@ -23,6 +23,7 @@ type atom struct {
 	unit   unitKey // of a cell
 	parent *atom   // what the rows of a cell hang on; nil where these are persons
 	counts []count // of rows among the atoms that count them
+	drawn  float64 // what places it where nothing is shown
 }
 
 // count is a row as constraints count it.
@@ -36,8 +37,10 @@ func (a *atom) sorted() []incremental.RecordID { return slices.Sorted(maps.Keys(
 // atoms are some of a table, as nested.Groups takes a finer release.
 type atoms struct {
 	of *relation
-	// attributes are those of the table; one that shows nothing, where it has none.
+	// attributes are those of the table, and of more that is known of each atom.
 	attributes []anonymizer.Attribute
+	more       func(a *atom) []float64
+	cellOf     map[incremental.RecordID]*atom
 	person     func(slot int32) uint32 // whose a row is; nil where each is another's
 	sensitive  int
 	list       []incremental.ClassID
@@ -48,13 +51,34 @@ type atoms struct {
 
 var _ nested.Finer = (*atoms)(nil)
 
-func newAtoms(of *relation, person func(slot int32) uint32, sensitive int) *atoms {
-	a := &atoms{of: of, attributes: of.attributes, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
-	if len(a.attributes) == 0 {
-		a.attributes = []anonymizer.Attribute{feature()}
-	}
+func newAtoms(of *relation, cellOf map[incremental.RecordID]*atom, person func(slot int32) uint32, sensitive int) *atoms {
+	a := &atoms{of: of, attributes: slices.Clone(of.attributes), cellOf: cellOf, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
+	a.more = func(*atom) []float64 { return nil }
 	a.whole = a.empty()
 	return a
+}
+
+// divideAlike has atoms that look alike be divided by chance, which unites no others than what they show: else all of
+// them stay together, however many there are.
+func (a *atoms) divideAlike() {
+	a.know(1, func(of *atom) []float64 {
+		for i, attribute := range a.of.attributes {
+			low, high := attribute.Hierarchy.Encode(of.values[i].Lower), attribute.Hierarchy.Encode(of.values[i].Upper)
+			if attribute.Hierarchy.Kind() != hierarchy.Numeric && attribute.Hierarchy.Kind() != hierarchy.Date || of.values[i].Hidden || hierarchy.IsOffScale(low) || hierarchy.IsOffScale(high) {
+				continue
+			}
+			return []float64{1000*(low+high) + of.drawn}
+		}
+		return []float64{of.drawn}
+	})
+}
+
+// know has atoms united by more that readers of the finer release know of each, so many numbers.
+func (a *atoms) know(numbers int, more func(a *atom) []float64) {
+	for range numbers {
+		a.attributes = append(a.attributes, feature())
+	}
+	a.more = more
 }
 
 func (a *atoms) empty() privacy.Summary {
@@ -137,7 +161,7 @@ func (a *atoms) restoredGroup(class incremental.ClassID, restored map[incrementa
 	return group
 }
 
-// shows leaves out the attribute of a table that has none.
+// shows leaves out what is known besides the attributes of the table.
 func (a *atoms) shows(values []hierarchy.Generalization) []hierarchy.Generalization {
 	return values[:len(a.of.attributes)]
 }
@@ -147,13 +171,14 @@ func (a *atoms) ClassAt(place int) incremental.ClassID { return a.list[place] }
 
 func (a *atoms) Generalize(class incremental.ClassID) []hierarchy.Generalization {
 	of := a.byID[class]
-	switch {
-	case of == nil:
+	if of == nil {
 		return nil
-	case len(a.of.attributes) == 0:
-		return []hierarchy.Generalization{{Hidden: true}}
 	}
-	return of.values
+	values := slices.Clone(of.values)
+	for i, number := range a.more(of) {
+		values = append(values, a.attributes[len(of.values)+i].Hierarchy.Generalize([]hierarchy.Cell{number}))
+	}
+	return values
 }
 
 func (a *atoms) Size(class incremental.ClassID) int {
@@ -190,9 +215,7 @@ func (a *atoms) SlotOf(id incremental.RecordID) int32   { return a.of.find(id) }
 func (a *atoms) InSlot(slot int32) incremental.RecordID { return a.of.ids[slot] }
 func (a *atoms) In(slot int32) incremental.Record {
 	r := incremental.Record{ID: a.of.ids[slot], Cells: slices.Clone(a.of.cells.Row(slot))}
-	if len(a.of.attributes) == 0 {
-		r.Cells = []hierarchy.Cell{0}
-	}
+	r.Cells = append(r.Cells, a.more(a.cellOf[r.ID])...)
 	if a.person != nil {
 		r.Sensitive, r.Subject = slices.Clone(a.of.sensitive.Row(slot)), a.person(slot)
 	}

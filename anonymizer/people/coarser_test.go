@@ -2,6 +2,7 @@ package people_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -242,6 +243,41 @@ func TestSecretsDoNotMatterToCoarser(t *testing.T) {
 			}
 			if len(made[0].Root.Cells) < 2 || scrambled < 400 {
 				t.Errorf("%s, seed %d: %d groups, %d rows: the test shows nothing", name, seed, len(made[0].Root.Cells), scrambled)
+			}
+		}
+	}
+}
+
+// TestUnknownRowsChangeAloneInCoarser: where rows that no outsider knows change alone in the finer release, they do in the coarser one.
+func TestUnknownRowsChangeAloneInCoarser(t *testing.T) {
+	t.Parallel()
+	for name, knows := range map[string]people.Knows{"all": {All: true}, "one row": {Crowd: 2}} {
+		for seed := uint64(4); seed < 8; seed += 2 {
+			w := newWorld(t, seed, 3, knows, 2, 1)
+			for range 900 {
+				w.operate()
+			}
+			chain := []*coarse{w.coarser(6, 1)}
+			w.settled(chain)
+			alone := 0
+			for round := range 60 {
+				finer, before := maps.Clone(w.seen[1]), []map[incremental.RecordID]seenRow{maps.Clone(chain[0].seen[1]), maps.Clone(chain[0].seen[2])}
+				for range 1 + w.random.IntN(4) {
+					w.operateOn(3 + w.random.IntN(2))
+				}
+				w.settled(chain)
+				for _, check := range []func() error{chain[0].check, chain[0].aliases, chain[0].nests} {
+					if err := check(); err != nil {
+						t.Fatalf("%s, seed %d, round %d: %v", name, seed, round, err)
+					}
+				}
+				same := func(a, b seenRow) bool { return a.PublishedRow == b.PublishedRow && a.cell == b.cell }
+				if maps.EqualFunc(finer, w.seen[1], same) && maps.EqualFunc(before[0], chain[0].seen[1], same) && maps.EqualFunc(before[1], chain[0].seen[2], same) {
+					alone++
+				}
+			}
+			if alone < 15 {
+				t.Errorf("%s, seed %d: known rows stayed in %d of 60 rounds", name, seed, alone)
 			}
 		}
 	}

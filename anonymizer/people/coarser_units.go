@@ -31,9 +31,10 @@ type coarserUnit struct {
 func (s *coarsening) publishUnits(ctx context.Context, dirty map[unitKey]struct{}) error {
 	var units []*coarserUnit
 	for _, key := range slices.SortedFunc(maps.Keys(dirty), compareUnits) {
-		for _, r := range s.rowsOf[key.class][key.window] {
+		for _, r := range slices.SortedFunc(maps.Keys(s.rowsOf[key.class][key.window]), compareRows) {
 			s.hide(r.table, r.id)
 		}
+		delete(s.aliases[key.class], key.window)
 		if delete(s.rowsOf[key.class], key.window); len(s.rowsOf[key.class]) == 0 {
 			delete(s.rowsOf, key.class)
 		}
@@ -54,6 +55,50 @@ func (s *coarsening) publishUnits(ctx context.Context, dirty map[unitKey]struct{
 		s.publishUnit(u)
 	}
 	return nil
+}
+
+// addSingle has the units published anew in which rows that have come cannot be published one by one: nothing of the group is
+// published in the window.
+func (s *coarsening) addSingle(dirty map[unitKey]struct{}) {
+	for _, a := range s.single {
+		key := unitKey{s.groups.GroupOf(a.unit.class), a.unit.window}
+		if key.class != 0 && s.aliases[key.class][key.window] == nil {
+			dirty[key] = struct{}{}
+		}
+	}
+}
+
+// publishSingle publishes the cells that have come of rows that no outsider knows, with the keys that the rows have which they belong to;
+// see separate.go. Those of units that are published anew are there already.
+func (s *coarsening) publishSingle(dirty map[unitKey]struct{}) {
+	slices.SortFunc(s.single, func(a, b *atom) int { return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.id, b.id)) }) // rows above first
+	for _, a := range s.single {
+		key := unitKey{s.groups.GroupOf(a.unit.class), a.unit.window}
+		if _, anew := dirty[key]; anew || key.class == 0 || len(a.rows) == 0 {
+			continue
+		}
+		t, cell := &s.of.tables[a.table], PublishedCell{ID: s.nextCell(a.table), Values: a.values}
+		for _, id := range a.sorted() {
+			slot := t.find(id)
+			person, _ := s.of.person(a.table, slot)
+			r := PublishedRow{ID: id, Person: s.aliases[key.class][key.window][s.of.root.ids[person]]}
+			if r.Of = r.Person; t.parent != Root {
+				r.Of = s.shown[t.parent+1][s.of.tables[t.parent].ids[t.of[slot]]].own
+			}
+			if r.Of == 0 {
+				break // all of the cell belong to rows of one cell, which have no keys
+			}
+			r.Own = s.options.Pseudonym(a.table)
+			s.show(a.table, id, shownAt{of: r.Of, own: r.Own, unit: key})
+			s.note(key, rowOf{a.table, id})
+			cell.Rows = append(cell.Rows, r)
+		}
+		if len(cell.Rows) > 0 {
+			s.changes.Tables[a.table].Cells = append(s.changes.Tables[a.table].Cells, cell)
+		} else {
+			s.enterPool(a)
+		}
+	}
 }
 
 // planAll makes the cells of all units, on every processor.
@@ -326,10 +371,14 @@ func (s *coarsening) publishUnit(u *coarserUnit) {
 	if !s.of.knows.All {
 		s.options.Random.Shuffle(len(pseudonyms), func(i, j int) { pseudonyms[i], pseudonyms[j] = pseudonyms[j], pseudonyms[i] })
 	}
-	persons := make(map[int32]uint64, len(members))
+	persons := make(map[incremental.RecordID]uint64, len(members))
 	for i, id := range members {
-		persons[s.of.root.find(id)] = pseudonyms[i]
+		persons[id] = pseudonyms[i]
 	}
+	if s.aliases[u.key.class] == nil {
+		s.aliases[u.key.class] = make(map[int32]map[incremental.RecordID]uint64)
+	}
+	s.aliases[u.key.class][u.key.window] = persons
 	own := make([]map[int32]uint64, len(s.tables))
 	for table := range s.tables {
 		t := &s.of.tables[table]
@@ -343,12 +392,12 @@ func (s *coarsening) publishUnit(u *coarserUnit) {
 				for _, id := range a.sorted() {
 					slot := t.find(id)
 					person, _ := s.of.person(table, slot)
-					r := PublishedRow{ID: id, Own: s.options.Pseudonym(table), Person: persons[person]}
+					r := PublishedRow{ID: id, Own: s.options.Pseudonym(table), Person: persons[s.of.root.ids[person]]}
 					if r.Of = r.Person; t.parent != Root {
 						r.Of = own[t.parent][t.of[slot]]
 					}
 					own[table][slot] = r.Own
-					s.show(table, id, shownAt{of: r.Of})
+					s.show(table, id, shownAt{of: r.Of, own: r.Own, unit: u.key})
 					s.note(u.key, rowOf{table, id})
 					cell.Rows = append(cell.Rows, r)
 				}
@@ -366,9 +415,12 @@ func (s *coarsening) publishUnit(u *coarserUnit) {
 // note notes a row that vanishes when the unit is published anew.
 func (c *Coarser) note(key unitKey, r rowOf) {
 	if c.rowsOf[key.class] == nil {
-		c.rowsOf[key.class] = make(map[int32][]rowOf)
+		c.rowsOf[key.class] = make(map[int32]map[rowOf]struct{})
 	}
-	c.rowsOf[key.class][key.window] = append(c.rowsOf[key.class][key.window], r)
+	if c.rowsOf[key.class][key.window] == nil {
+		c.rowsOf[key.class][key.window] = make(map[rowOf]struct{})
+	}
+	c.rowsOf[key.class][key.window][r] = struct{}{}
 }
 
 // union is what stands for all that some cells show.

@@ -106,7 +106,7 @@ func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds 
 		}
 	}
 	for i := range tables {
-		tables[i].checkReserved(d)
+		tables[i].checkReserved(d, slices.ContainsFunc(people, func(kind catalog.People) bool { return slices.Contains(kind.Names(), tables[i].Table) }))
 	}
 	return all
 }
@@ -161,6 +161,10 @@ func (t *table) coarser(d *decoder, before string, seen *audienceTable, hidden [
 	finer := t.policy
 	if before != "" {
 		finer, _ = t.policy.ForAll(before)
+	}
+	if at := d.at(&seen.Columns); at != nil && t.policy.Updates.Mode == catalog.Guarded {
+		d.wrong(at, fmt.Sprintf("table %s has guarded updates, and audiences see columns of such tables as finer readers do", t.Table), "remove columns here, hide columns, or write updates: immediate for it")
+		return nil
 	}
 	for i := range seen.Columns {
 		c := &seen.Columns[i]
@@ -277,7 +281,11 @@ func (t *table) hidesAll(hidden []string) bool {
 }
 
 // checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
-func (t *table) checkReserved(d *decoder) {
+func (t *table) checkReserved(d *decoder, together bool) {
+	if at := d.at(&t.Hide); at != nil && (together || t.policy.Updates.Mode == catalog.Guarded) {
+		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables that stand alone and have immediate updates", t.Table), "remove hide, or write updates: immediate")
+		return
+	}
 	for i, name := range t.Hide {
 		at := d.at(&t.Hide[i])
 		if !t.checkPublished(d, at, name) {

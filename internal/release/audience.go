@@ -28,7 +28,7 @@ func (s *Single) ForAudience(ctx context.Context, audience string, o Options) (*
 		return nil, &InfeasibleError{fmt.Errorf("for audience %s: %w", audience, err)}
 	}
 	part.Constraints = set
-	finer := part.Release
+	var finer *anonymizer.Release
 	if part.Table, finer, err = s.limited(audience); err != nil {
 		return nil, err
 	}

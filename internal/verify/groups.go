@@ -42,6 +42,12 @@ func (g groups) counted() string {
 // person, where there is a subject.
 func (g groups) rows(further string) string {
 	switch {
+	case g.stored && g.relations.isGuarded(): // rows of audiences have all columns
+		who := ""
+		if g.relations.hasSubject() {
+			who = ", s.kproxy_person AS who"
+		}
+		return fmt.Sprintf("SELECT s.%s AS g0%s%s FROM %s s", g.part.class, further, who, g.relations.release)
 	case g.stored:
 		who := ""
 		if g.relations.hasSubject() {

@@ -111,7 +111,7 @@ WITH RECURSIVE protected AS (
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation
     AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking) OR g.mirrored AND release.oid IN (SELECT oid FROM mirroring))
-  LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'cellweight_' || g.generation AND weights.relkind = 'r'
+  LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'cellweight_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation AND weights.relkind = 'r'
   WHERE EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source = release.oid)
     AND NOT EXISTS (
       SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> release.oid AND reads.source IS DISTINCT FROM weights.oid)

@@ -248,7 +248,7 @@ func (s *Snapshot) Manifest(t *Table) tablefile.Manifest {
 		m.Constraints = append(m.Constraints, c.String())
 	}
 	for _, kind := range s.config.Policy.People {
-		if names := kind.Names(); slices.Contains(names, t.Policy.Table) {
+		if names := kind.Names(); s.audience == "" && slices.Contains(names, t.Policy.Table) { // an audience has a k of its own
 			m.Promise, m.Together, m.Constraints = kind.Explain(), catalog.Texts(names), nil
 			for _, c := range kind.Constraints {
 				m.Constraints = append(m.Constraints, c.String())

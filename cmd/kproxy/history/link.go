@@ -58,13 +58,10 @@ func LinkRelease(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 	return &found, nil
 }
 
-// hide leaves out the guesses of sensitive values that the publication's audience does not see.
+// hide leaves out the guesses of sensitive values that the publication's readers do not see.
 func (l *Linkages) hide(p catalog.Publication) {
-	if p.Policy.Audience == "" {
-		return
-	}
 	for s := len(l.Sensitive) - 1; s >= 0; s-- {
-		if _, seen := p.Policy.Column(l.Sensitive[s]); seen {
+		if !isHidden(p, l.Sensitive[s]) {
 			continue
 		}
 		l.Sensitive = slices.Delete(l.Sensitive, s, s+1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -75,13 +76,18 @@ func recordsWithClasses(p catalog.Publication, generation int64) string {
 		row = catalog.RowColumn
 	}
 	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON l.%s = r.%s) s",
-		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("", "records", generation), stored("", "release", generation), catalog.RowColumn, row)
+		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("", "records", generation), stored(p.Policy.Audience, "release", generation), catalog.RowColumn, row)
 }
 
-// hidden says that the publication, which is an audience's, does not show a quasi-identifier.
+// hidden says that the publication does not show a quasi-identifier to its readers.
 func hidden(p catalog.Publication, attribute int) bool {
-	_, seen := p.Policy.Column(p.Attributes[attribute].Column)
-	return p.Policy.Audience != "" && !seen
+	return isHidden(p, p.Attributes[attribute].Column)
+}
+
+// isHidden says that a column is an audience's that is not the publication's: see catalog.TablePolicy.Hidden.
+func isHidden(p catalog.Publication, column string) bool {
+	_, named := p.Policy.Column(column)
+	return slices.Contains(p.Policy.Hidden, column) || p.Policy.Audience != "" && !named
 }
 
 // sampledClasses are records of some classes, all of each.

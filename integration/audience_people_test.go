@@ -1,0 +1,91 @@
+package integration
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const peopleAudiences = `audiences:
+  partners:
+    readers: [partner]
+    people:
+      patient: {constraints: [{k: 15}], hide: [public.prescriptions.drug]}
+`
+
+// TestAudiencesJoinPeople has psql join tables about the same persons, as a user of the tables' own readers and as one of an
+// audience, who sees fewer and coarser classes, keys of its own, and no hidden column.
+func TestAudiencesJoinPeople(t *testing.T) {
+	t.Parallel()
+	s := siteWithReaders(t, sqlSite(hospitalSQL, hospitalTables+peopleAudiences), "partner")
+	s.serve(t)
+	ask := func(user, sql string) string {
+		t.Helper()
+		return strings.TrimSpace(psql(t, s.of(user), sql).must(t).stdout)
+	}
+	number := func(user, sql string) int {
+		t.Helper()
+		n, err := strconv.Atoi(ask(user, sql))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const joined = " FROM visits v JOIN patients p USING (patient_id)"
+	admin := connect(t, s.admin)
+	all := scalar[int](t, admin, "SELECT count(*)"+joined)
+	for _, user := range []string{clientUser, "partner"} {
+		if n := number(user, "SELECT count(*)"+joined); n > all || n < all*8/10 {
+			t.Errorf("%s joins %d of %d visits", user, n, all)
+		}
+		if n := number(user, "SELECT count(*) FROM patients"); n != 600 {
+			t.Errorf("%s sees %d patients", user, n)
+		}
+		if n := number(user, "SELECT count(*) FROM labs JOIN visits USING (visit_id) JOIN patients USING (patient_id)"); n == 0 {
+			t.Errorf("%s joins no laboratory values", user)
+		}
+		// Of whoever is known by the root row and one visit, so many are left.
+		k := map[string]int{clientUser: 5, "partner": 15}[user]
+		if n := number(user, "SELECT min(n) FROM (SELECT count(DISTINCT patient_id) AS n FROM (SELECT v.patient_id, v.admitted_range, p.born_range, p.sex, p.postcode_range"+joined+") j GROUP BY admitted_range, born_range, sex, postcode_range) a"); n < k {
+			t.Errorf("%s can tell %d persons from others", user, n)
+		}
+	}
+	classes := "SELECT count(*) FROM (SELECT DISTINCT born_range, sex, postcode_range FROM patients) a"
+	if own, coarse := number(clientUser, classes), number("partner", classes); own <= coarse || coarse < 2 {
+		t.Errorf("the tables have %d classes, and partners see %d", own, coarse)
+	}
+	keys := "SELECT string_agg(patient_id::text, ',' ORDER BY patient_id) FROM patients"
+	own := "," + ask(clientUser, keys) + ","
+	common := 0
+	for _, key := range strings.Split(ask("partner", keys), ",") {
+		if strings.Contains(own, ","+key+",") {
+			common++
+		}
+	}
+	if common > 3 { // by chance
+		t.Errorf("%d keys are those of the finer release", common)
+	}
+	if _, err := connect(t, s.of("partner")).Exec(t.Context(), "SELECT drug FROM prescriptions"); sqlState(t, err) != "42703" {
+		t.Errorf("partners read a hidden column: %v", err)
+	}
+	if ask(clientUser, "SELECT count(drug) > 0 FROM prescriptions") != "t" {
+		t.Error("the column is hidden from all")
+	}
+	execute(t, admin, "DELETE FROM patients WHERE patient_id % 50 = 3; UPDATE visits SET admitted = admitted + 400 WHERE visit_id % 10 = 1")
+	left := scalar[int](t, admin, "SELECT count(*) FROM patients")
+	for _, user := range []string{clientUser, "partner"} {
+		eventually(t, user+" sees the change", func() bool { return number(user, "SELECT count(*) FROM patients") == left })
+	}
+	for _, command := range []string{"verify", "check", "status"} {
+		o := s.kproxy(t, command)
+		if o.code != 0 || !strings.Contains(o.stdout, "partners") {
+			t.Errorf("%s:\n%s%s", command, o.stdout, o.stderr)
+		}
+	}
+	t.Log(s.kproxy(t, "status").stdout)
+	t.Log(s.kproxy(t, "explain", "--user", "partner", "SELECT count(*)"+joined).must(t).stdout)
+	if n := number("partner", "SELECT count(*) FROM kproxy.describe('visits') WHERE k = 15"); n == 0 {
+		t.Error(fmt.Sprint("partners are told of another k: ", ask("partner", "SELECT string_agg(k::text, ' ') FROM kproxy.describe('visits')")))
+	}
+}
