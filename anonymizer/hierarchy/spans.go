@@ -19,11 +19,31 @@ type Span struct {
 //
 // Place finds the span of something that is published later. Values that were not among those
 // before have one place for all, so that Share does not tell these apart.
+//
+// Joined says that the place of what Union gives is from the least to the greatest of the places of
+// what it was given, so that it can be told without.
 type Spans struct {
 	Of     []Span
 	Share  func(least, greatest float64) float64
 	Place  func(Generalization) Span
 	Ranged bool
+	Joined bool
+}
+
+// Join is the place of a union where spans are joined.
+func (s Span) Join(other Span) Span {
+	if s.Hidden || other.Hidden {
+		return Span{Hidden: true}
+	}
+	return Span{Least: min(s.Least, other.Least), Greatest: max(s.Greatest, other.Greatest)}
+}
+
+// Lost is what those lose that are published with a span: Share, and all where it is hidden.
+func (s *Spans) Lost(at Span) float64 {
+	if at.Hidden {
+		return 1
+	}
+	return s.Share(at.Least, at.Greatest)
 }
 
 // SpansOf reads what Generalize or Union gave. Of a hierarchy that is not of this package nothing is
@@ -72,7 +92,7 @@ func readBounds(h Hierarchy) func(Generalization) (least, greatest float64, ok b
 
 func (h integers) read(published []Generalization, s *Spans) {
 	low, high := s.readEach(published, readBounds(h))
-	s.Share, s.Ranged = Coverage(h, low, high), true
+	s.Share, s.Ranged, s.Joined = Coverage(h, low, high), true, true
 }
 
 func (h decimals) read(published []Generalization, s *Spans) {
@@ -93,7 +113,7 @@ func (h gridded) read(published []Generalization, s *Spans) {
 func (h calendar) read(published []Generalization, s *Spans) {
 	if len(h.units) == 0 {
 		low, high := s.readEach(published, readBounds(h))
-		s.Share, s.Ranged = Coverage(h, low, high), true
+		s.Share, s.Ranged, s.Joined = Coverage(h, low, high), true, true
 		return
 	}
 	low, high := s.readEach(published, func(g Generalization) (least, greatest float64, ok bool) {
@@ -112,7 +132,7 @@ func (h ordered) read(published []Generalization, s *Spans) {
 		from, to, ok := h.ends(g)
 		return float64(from), float64(to), ok
 	})
-	s.Share, s.Ranged = Coverage(h, low, high), true
+	s.Share, s.Ranged, s.Joined = Coverage(h, low, high), true, true
 }
 
 // read lays the leaves of the specification out in its order, and behind them those values that

@@ -102,3 +102,37 @@ func TestUnionOfHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestSpansOfUnionsAreJoined: where it is said that the place of a union can be told without it, it is the same,
+// of what is hidden, too.
+func TestSpansOfUnionsAreJoined(t *testing.T) {
+	t.Parallel()
+	joined := 0
+	for seed := range uint64(40) {
+		d := workload.Generate(seed, workload.Shape{Records: 60, Attributes: 14, Distinct: []int{3, 12, 5000}[seed%3], Nulls: 0.02})
+		random := rand.New(rand.NewPCG(seed, 2))
+		for a, attribute := range d.Attributes {
+			var published []hierarchy.Generalization
+			for range 12 {
+				from := random.IntN(50)
+				published = append(published, attribute.Hierarchy.Generalize(d.Cells[a][from:from+1+random.IntN(9)]))
+			}
+			spans := hierarchy.SpansOf(attribute.Hierarchy, published)
+			if !spans.Joined {
+				continue
+			}
+			joined++
+			for i, one := range published {
+				for j, other := range published {
+					union := hierarchy.Union(attribute.Hierarchy, []hierarchy.Generalization{one, other})
+					if got, want := spans.Of[i].Join(spans.Of[j]), spans.Place(union); got != want {
+						t.Fatalf("%s: %v and %v are joined at %v, and their union %v is at %v", attribute.Name, one, other, got, union, want)
+					}
+				}
+			}
+		}
+	}
+	if joined == 0 {
+		t.Error("no spans are joined")
+	}
+}

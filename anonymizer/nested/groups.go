@@ -65,6 +65,7 @@ type Groups struct {
 	index       index
 	whole       *privacy.Population
 	due         []incremental.ClassID
+	searches    uint64                // how many searches of the nearest group there were
 	lost        []incremental.ClassID // groups that lost a class since the last Settle
 	moved       map[incremental.ClassID]struct{}
 	changed     map[incremental.ClassID]struct{}
@@ -78,12 +79,15 @@ type union struct {
 	classes []incremental.ClassID
 	size    int
 	labels  []hierarchy.Generalization
-	loss    float64   // of each record, the sum over all attributes
-	keys    []float64 // by which it is found
-	place   int       // in Groups.placed
+	spans   []hierarchy.Span // of the labels, on the axes of the index
+	loss    float64          // of each record, the sum over all attributes
+	at      *place           // by which it is found
+	seen    uint64           // the last search that looked at it
+	place   int              // in Groups.placed
 	splitAt int
 	known   bool // it existed at the last Settle
 	due     bool
+	stale   bool // its classes are others, or show other things, than when it was measured
 }
 
 // NewGroups returns no groups over the classes of a partition, or over other groups. Constraints are the effective ones:
@@ -123,7 +127,7 @@ func (g *Groups) Load(class, group incremental.ClassID) error {
 		u.known = true
 		delete(g.changed, group)
 	}
-	u.classes = append(u.classes, class)
+	u.classes, u.stale = append(u.classes, class), true
 	g.of[class] = group
 	g.examine(u)
 	return nil
@@ -155,6 +159,7 @@ func (g *Groups) enter(u *union, class incremental.ClassID) {
 
 func (g *Groups) rewrite(u *union) {
 	g.changed[u.id] = struct{}{}
+	u.stale = true
 	g.examine(u)
 }
 

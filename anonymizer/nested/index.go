@@ -73,12 +73,12 @@ func (x *index) refresh() {
 		x.axes[a].Of = nil
 	}
 	for _, u := range all {
-		u.keys, u.loss = x.keys(u.labels), x.loss(u.labels)
+		x.measure(u)
 	}
 	for first := range min(mostOrders, len(g.attributes)) {
 		o := order{first: first}
 		sorted := slices.Clone(all)
-		slices.SortFunc(sorted, func(u, v *union) int { return x.compare(first, u.keys, v.keys, u.id, v.id) })
+		slices.SortFunc(sorted, func(u, v *union) int { return x.compare(first, u.at, v.at, u.id, v.id) })
 		for len(sorted) > 0 {
 			n := min(mostBlock/2, len(sorted))
 			o.blocks = append(o.blocks, slices.Clone(sorted[:n]))
@@ -88,32 +88,64 @@ func (x *index) refresh() {
 	}
 }
 
-// keys are the middles of something published; hidden is beyond all.
-func (x *index) keys(labels []hierarchy.Generalization) []float64 {
-	keys := make([]float64, len(labels))
+// measure places a group on the axes.
+func (x *index) measure(u *union) {
+	u.spans = x.spans(u.labels)
+	u.at, u.loss = x.place(u.spans), x.loss(u.spans)
+}
+
+// spans place something published on the axes.
+func (x *index) spans(labels []hierarchy.Generalization) []hierarchy.Span {
+	spans := make([]hierarchy.Span, len(labels))
 	for a, label := range labels {
-		if s := x.axes[a].Place(label); s.Hidden {
-			keys[a] = math.Inf(1)
-		} else {
-			keys[a] = s.Least/2 + s.Greatest/2
-		}
+		spans[a] = x.axes[a].Place(label)
 	}
-	return keys
+	return spans
+}
+
+// place is where something is in the orders: the middles of its spans, and the pieces of the axes that these are in.
+// Hidden is beyond all.
+type place struct {
+	keys    []float64
+	buckets []int8
+}
+
+func (x *index) place(spans []hierarchy.Span) *place {
+	p := &place{make([]float64, len(spans)), make([]int8, len(spans))}
+	for a, s := range spans {
+		if p.keys[a] = s.Least/2 + s.Greatest/2; s.Hidden {
+			p.keys[a] = math.Inf(1)
+		}
+		p.buckets[a] = x.bucket(a, p.keys[a])
+	}
+	return p
 }
 
 // loss is what each record loses.
-func (x *index) loss(labels []hierarchy.Generalization) (sum float64) {
+func (x *index) loss(spans []hierarchy.Span) (sum float64) {
+	for a, s := range spans {
+		sum += x.axes[a].Lost(s)
+	}
+	return sum
+}
+
+// lossWith is what each record of a group loses together with others.
+func (x *index) lossWith(u *union, labels []hierarchy.Generalization, spans []hierarchy.Span) (sum float64) {
 	for a, label := range labels {
-		if s := x.axes[a].Place(label); s.Hidden {
-			sum++
-		} else {
-			sum += x.axes[a].Share(s.Least, s.Greatest)
+		switch {
+		case x.axes[a].Joined:
+			sum += x.axes[a].Lost(u.spans[a].Join(spans[a]))
+		case label == u.labels[a]:
+			sum += x.axes[a].Lost(spans[a])
+		default:
+			whole := hierarchy.Union(x.of.attributes[a].Hierarchy, []hierarchy.Generalization{u.labels[a], label})
+			sum += x.axes[a].Lost(x.axes[a].Place(whole))
 		}
 	}
 	return sum
 }
 
-func (x *index) bucket(a int, key float64) int {
+func (x *index) bucket(a int, key float64) int8 {
 	at := &x.axes[a]
 	switch {
 	case math.IsInf(key, 1):
@@ -121,28 +153,29 @@ func (x *index) bucket(a int, key float64) int {
 	case !(at.low < at.high):
 		return 0
 	}
-	return int(max(0, min(buckets-1, buckets*(key-at.low)/(at.high-at.low))))
+	return int8(max(0, min(buckets-1, buckets*(key-at.low)/(at.high-at.low))))
 }
 
-func (x *index) compare(first int, one, other []float64, id, otherID incremental.ClassID) int {
-	for i := range one {
-		a := (first + i) % len(one)
-		if c := cmp.Compare(x.bucket(a, one[a]), x.bucket(a, other[a])); c != 0 {
+func (x *index) compare(first int, one, other *place, id, otherID incremental.ClassID) int {
+	d := len(one.keys)
+	for i := range d {
+		a := (first + i) % d
+		if c := cmp.Compare(one.buckets[a], other.buckets[a]); c != 0 {
 			return c
 		}
 	}
-	for i := range one {
-		a := (first + i) % len(one)
-		if c := cmp.Compare(one[a], other[a]); c != 0 {
+	for i := range d {
+		a := (first + i) % d
+		if c := cmp.Compare(one.keys[a], other.keys[a]); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(id, otherID)
 }
 
-// find is the block and the place in it of the first group that is not before some keys.
-func (x *index) find(o *order, keys []float64, id incremental.ClassID) (block, place int) {
-	before := func(u *union) bool { return x.compare(o.first, u.keys, keys, u.id, id) < 0 }
+// find is the block and the place in it of the first group that is not before a place.
+func (x *index) find(o *order, at *place, id incremental.ClassID) (block, place int) {
+	before := func(u *union) bool { return x.compare(o.first, u.at, at, u.id, id) < 0 }
 	block = sort.Search(len(o.blocks), func(i int) bool { return !before(o.blocks[i][len(o.blocks[i])-1]) })
 	if block == len(o.blocks) {
 		return block, 0
@@ -155,10 +188,10 @@ func (x *index) put(u *union) {
 	if x.axes == nil {
 		return
 	}
-	u.keys, u.loss = x.keys(u.labels), x.loss(u.labels)
+	x.measure(u)
 	for i := range x.orders {
 		o := &x.orders[i]
-		block, place := x.find(o, u.keys, u.id)
+		block, place := x.find(o, u.at, u.id)
 		if block == len(o.blocks) {
 			if block == 0 {
 				o.blocks = append(o.blocks, []*union{u})
@@ -178,12 +211,12 @@ func (x *index) put(u *union) {
 
 // drop takes a group out.
 func (x *index) drop(u *union) {
-	if u.keys == nil {
+	if u.at == nil {
 		return
 	}
 	for i := range x.orders {
 		o := &x.orders[i]
-		block, place := x.find(o, u.keys, u.id)
+		block, place := x.find(o, u.at, u.id)
 		if block == len(o.blocks) || o.blocks[block][place] != u {
 			continue
 		}
@@ -191,14 +224,14 @@ func (x *index) drop(u *union) {
 			o.blocks = slices.Delete(o.blocks, block, block+1)
 		}
 	}
-	u.keys = nil
+	u.at = nil
 }
 
-// near calls a function for the neighbors of some keys in all orders.
-func (x *index) near(keys []float64, look func(*union)) {
+// near calls a function for the neighbors of a place in all orders.
+func (x *index) near(at *place, look func(*union)) {
 	for i := range x.orders {
 		o := &x.orders[i]
-		block, place := x.find(o, keys, 0)
+		block, place := x.find(o, at, 0)
 		b, p := block, place
 		for range nearby {
 			if p--; p < 0 {
@@ -227,12 +260,15 @@ func (x *index) near(keys []float64, look func(*union)) {
 func (g *Groups) nearest(labels []hierarchy.Generalization, size int, except *union) *union {
 	x := &g.index
 	var best *union
-	least, own := math.Inf(1), float64(size)*x.loss(labels)
+	spans := x.spans(labels)
+	least, own := math.Inf(1), float64(size)*x.loss(spans)
+	g.searches++
 	look := func(u *union) {
-		if u == nil || u == except || u == best || u.labels == nil {
+		if u == nil || u == except || u.seen == g.searches || u.labels == nil {
 			return
 		}
-		loss := float64(u.size+size)*x.loss(unionOf(g.attributes, u.labels, labels)) - float64(u.size)*u.loss - own
+		u.seen = g.searches
+		loss := float64(u.size+size)*x.lossWith(u, labels, spans) - float64(u.size)*u.loss - own
 		if loss < least || loss == least && u.id < best.id {
 			best, least = u, loss
 		}
@@ -240,7 +276,7 @@ func (g *Groups) nearest(labels []hierarchy.Generalization, size int, except *un
 	for _, id := range g.lost[:min(mostLost, len(g.lost))] {
 		look(g.groups[id])
 	}
-	x.near(x.keys(labels), look)
+	x.near(x.place(spans), look)
 	if best == nil && len(g.attributes) == 0 {
 		for _, id := range g.placed {
 			look(g.groups[id])

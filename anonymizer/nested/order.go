@@ -53,7 +53,7 @@ func (g *Groups) place(ctx context.Context, added []incremental.ClassID) error {
 // measureDue has groups that changed show what their classes show, and drops those without any.
 func (g *Groups) measureDue() error {
 	for _, id := range slices.Clone(g.due) {
-		if u := g.groups[id]; u != nil {
+		if u := g.groups[id]; u != nil && u.stale {
 			if err := g.measure(u); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (g *Groups) measure(u *union) error {
 		g.remove(u)
 		return nil
 	}
-	u.size = 0
+	u.size, u.stale = 0, false
 	parts := make([][]hierarchy.Generalization, len(u.classes))
 	for i, class := range u.classes {
 		if parts[i] = g.shown(class); parts[i] == nil {
@@ -237,7 +237,7 @@ func (g *Groups) unite(u, other *union) *union {
 		u.classes = append(u.classes, class)
 		g.of[class], g.moved[class] = u.id, struct{}{}
 	}
-	u.size += other.size
+	u.size, u.stale = u.size+other.size, true
 	g.remove(other)
 	g.changed[u.id] = struct{}{}
 	g.label(u, labels)

@@ -1,6 +1,7 @@
 package nested
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,7 @@ type search struct {
 	lane   []int32  // of each unit
 	order  []int32
 	place  []int32 // of each unit in order
+	keys   []int32 // by which the units are sorted, of each unit twice as many as attributes
 	groups []*group
 }
 
@@ -111,21 +113,27 @@ func (s *search) sort(random *rand.Rand) {
 		signs[i] = 1 - 2*int32(random.IntN(2))
 		widths[i] = max(1, 2*s.scales[a].Size>>random.IntN(mostSteps))
 	}
+	s.sortKeys(attributes, signs, widths)
+	n := 2 * len(attributes)
 	slices.SortFunc(s.order, func(x, y int32) int {
-		for i, a := range attributes {
-			if step, with := s.middle(x, a)/widths[i], s.middle(y, a)/widths[i]; step != with {
-				return int(signs[i] * (step - with))
-			}
-		}
-		for i, a := range attributes {
-			if one, other := s.middle(x, a), s.middle(y, a); one != other {
-				return int(signs[i] * (one - other))
-			}
-		}
-		return int(x - y)
+		i, j := int(x)*n, int(y)*n
+		return cmp.Or(slices.Compare(s.keys[i:i+n], s.keys[j:j+n]), cmp.Compare(x, y))
 	})
 	for i, m := range s.order {
 		s.place[m] = int32(i)
+	}
+}
+
+// sortKeys gives each unit the steps that it is on and then its middles, so that each is computed once.
+func (s *search) sortKeys(attributes []int, signs, widths []int32) {
+	s.keys = s.keys[:0]
+	for unit := range int32(s.len()) {
+		for i, a := range attributes {
+			s.keys = append(s.keys, signs[i]*(s.middle(unit, a)/widths[i]))
+		}
+		for i, a := range attributes {
+			s.keys = append(s.keys, signs[i]*s.middle(unit, a))
+		}
 	}
 }
 

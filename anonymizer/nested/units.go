@@ -94,19 +94,27 @@ func published(t *anonymizer.Table, finer []anonymizer.EquivalenceClass, low, hi
 		order[i] = int32(i)
 	}
 	d := len(t.Attributes())
+	sensitive := make([][][]uint32, len(finer)) // of those that were looked at
+	of := func(x int32) [][]uint32 {
+		if sensitive[x] == nil {
+			sensitive[x] = rows(t, finer[x])
+		}
+		return sensitive[x]
+	}
 	slices.SortFunc(order, func(x, y int32) int {
 		i, j := int(x)*d, int(y)*d
-		return cmp.Or(
-			slices.Compare(low[i:i+d], low[j:j+d]), slices.Compare(high[i:i+d], high[j:j+d]),
-			cmp.Compare(len(finer[x]), len(finer[y])), compareSensitive(t, finer[x], finer[y]),
-		)
+		if c := slices.Compare(low[i:i+d], low[j:j+d]); c != 0 {
+			return c
+		}
+		if c := slices.Compare(high[i:i+d], high[j:j+d]); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(len(finer[x]), len(finer[y])); c != 0 {
+			return c
+		}
+		return slices.CompareFunc(of(x), of(y), slices.Compare[[]uint32])
 	})
 	return order
-}
-
-// compareSensitive compares the rows of two classes of the same size by their sensitive values.
-func compareSensitive(t *anonymizer.Table, x, y anonymizer.EquivalenceClass) int {
-	return slices.CompareFunc(rows(t, x), rows(t, y), slices.Compare[[]uint32])
 }
 
 // rows are the sensitive values of a class's records, in order.
