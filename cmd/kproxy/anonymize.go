@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/build"
 	"github.com/kproxy/kproxy/internal/config"
@@ -164,7 +163,7 @@ func (a *anonymization) single(c *cobra.Command, policy *config.PolicyFile, argu
 	w := writing{format: format, paths: paths, policy: policy.Policy()}
 	for _, one := range all {
 		w.rows, w.figures = append(w.rows, one.Rows), append(w.figures, one.Figures)
-		w.constraints = append(w.constraints, texts(one.Constraints))
+		w.constraints = append(w.constraints, shownConstraints(policy.Table, one.Audience))
 	}
 	w.prove = func(ctx context.Context, paths []string, told func(int)) (proofs [][]verify.Check, err error) {
 		for i, one := range all {
@@ -203,8 +202,17 @@ func audiencePaths(path string, audiences []catalog.AudiencePolicy) []string {
 	return paths
 }
 
-func texts(set privacy.ConstraintSet) (all []string) {
-	for _, constraint := range set {
+// shownConstraints are those that hold for what an audience sees of a table, or, where that is empty, its own readers. Those on
+// columns that they do not see hold as well, and are not told.
+func shownConstraints(table catalog.TablePolicy, audience string) (all []string) {
+	of, shown := table.Shown(), true
+	if audience != "" {
+		of, shown = table.For(audience)
+	}
+	if !shown {
+		return nil
+	}
+	for _, constraint := range of.Constraints {
 		all = append(all, constraint.String())
 	}
 	return all

@@ -270,6 +270,22 @@ func TestAnonymizeForAudiences(t *testing.T) {
 	if manifest := content(t, filepath.Join(folder, "released.press.csv.json")); !strings.Contains(manifest, `"k = 40`) && !strings.Contains(manifest, "40") {
 		t.Errorf("the manifest is %s", manifest)
 	}
+	hiding := strings.Replace(text, "l: 3, of: illness}], hide: [zip]", "l: 3, of: illness}]", 1) + `  public:
+    tables:
+      people: {constraints: [{k: 60}], hide: [illness]}
+`
+	if err := os.WriteFile(policy, []byte(hiding), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := runWith(t.Context(), "", "anonymize", data, "--policy", policy, "--out", out, "--force"); err != nil {
+		t.Fatal(err)
+	}
+	for name, told := range map[string]bool{"press": true, "public": false} {
+		var m tablefile.Manifest
+		if err := json.Unmarshal([]byte(content(t, filepath.Join(folder, "released."+name+".csv.json"))), &m); err != nil || strings.Contains(strings.Join(m.Constraints, "; "), "illness") != told || len(m.Constraints) == 0 {
+			t.Errorf("the manifest of %s names %v, %v", name, m.Constraints, err)
+		}
+	}
 	if _, _, err := runWith(t.Context(), "", "anonymize", data, "--policy", policy, "--out", "-"); err == nil || !strings.Contains(err.Error(), "audiences") {
 		t.Errorf("three releases go to standard output: %v", err)
 	}

@@ -38,7 +38,7 @@ func (d *decoder) showPeople(tables []table, people []catalog.People, kinds []pe
 		case place < 0:
 			d.wrong(key, fmt.Sprintf("audience %s sees the tables of %s, which is no kind of person", a.Name, seen.Kind), suggestion(seen.Kind, names, "the kinds in people are"))
 		case kinds[place].Updates.Mode == catalog.Guarded:
-			d.wrong(key, fmt.Sprintf("the tables of %s have guarded updates, and audiences are for tables with immediate ones", seen.Kind), "remove it here, or write updates: immediate for it")
+			d.wrong(key, fmt.Sprintf("the tables of %s have guarded updates, and audiences see tables of persons with immediate ones alone", seen.Kind), "remove it here, or write updates: immediate for it")
 		default:
 			d.showKind(tables, people[place], a.Name, seen)
 		}
@@ -69,7 +69,7 @@ func (d *decoder) showKind(tables []table, kind catalog.People, audience string,
 	}
 	stated := d.statedK(seen, held, before)
 	for _, m := range members {
-		m.policy.Audiences = append(m.policy.Audiences, catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: d.hiddenOf(m, seen)})
+		m.policy.Audiences = append(m.policy.Audiences, catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: d.hiddenOf(m, audience, seen)})
 	}
 	for i, name := range seen.Hide {
 		if table, _, ok := catalog.ParseQualifiedColumn(name); !ok || !slices.Contains(kind.Names(), table) {
@@ -103,7 +103,7 @@ func (d *decoder) statedK(seen *audiencePeople, held int, before string) (stated
 }
 
 // hiddenOf are the columns of a table that are hidden from an audience.
-func (d *decoder) hiddenOf(t *table, seen *audiencePeople) (hidden []string) {
+func (d *decoder) hiddenOf(t *table, audience string, seen *audiencePeople) (hidden []string) {
 	for i, name := range seen.Hide {
 		table, column, ok := catalog.ParseQualifiedColumn(name)
 		if !ok || table != t.Table {
@@ -114,7 +114,9 @@ func (d *decoder) hiddenOf(t *table, seen *audiencePeople) (hidden []string) {
 			continue
 		}
 		hidden = append(hidden, column)
+		d.places.hidden[hiddenColumn{audience, t.Table, column}] = d.at(&seen.Hide[i]).Line
 	}
+	t.checkVisible(d, d.at(&seen.Hide), hidden)
 	return hidden
 }
 

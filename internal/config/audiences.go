@@ -15,7 +15,7 @@ import (
 // audience is an audience as it is written.
 type audience struct {
 	Name    string           `yaml:",name" what:"an audience's name" as:"audience"`
-	Readers []string         `yaml:"readers" what:"the readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
+	Readers []string         `yaml:"readers" what:"the list of readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
 	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees. It does not see others, nor views over protected tables."`
 	People  []audiencePeople `yaml:"people" each:"kind of person" empty:"the audience sees nothing of them" fix:"patient: {constraints: [{k: 25}]}" doc:"The kinds of persons, of people, whose tables the audience sees: all tables of a kind, which it joins as others do."`
 }
@@ -136,7 +136,7 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 	}
 	t.checkNamed(d, stated)
 	t.checkStricter(d, before, stated)
-	t.checkHidden(d, seen, policy.Hidden)
+	t.checkHidden(d, name, seen, policy.Hidden)
 	t.checkShown(d, seen)
 	policy.Columns = t.coarser(d, before, seen, policy.Hidden)
 	t.policy.Audiences = append(t.policy.Audiences, policy)
@@ -211,6 +211,8 @@ func (t *table) checkShown(d *decoder, seen *audienceTable) {
 		switch at := d.at(&seen.Show[i]); {
 		case slices.Contains(seen.Hide, name):
 			d.wrong(at, fmt.Sprintf("the audience both hides and shows column %s", quote(name)), "remove one of them")
+		case len(t.policy.Hidden) == 0:
+			d.wrong(at, fmt.Sprintf("column %s is shown, but table %s hides no columns", quote(name), t.Table), "remove show, or write hide: ["+name+"] for the table")
 		case !slices.Contains(t.policy.Hidden, name):
 			d.wrong(at, fmt.Sprintf("column %s is shown, but table %s does not hide it", quote(name), t.Table), suggestion(name, t.policy.Hidden, "remove it from show; the table hides"))
 		}
@@ -242,7 +244,11 @@ func (t *table) checkStricter(d *decoder, before string, stated []*constraint) {
 			if before != "" {
 				whose = "audience " + before
 			}
-			d.wrong(d.at(c), fmt.Sprintf("%v holds for %s already, as %v does: audiences stand from the finest to the coarsest, and what each sees is made of the classes of the one before", c.spec, whose, held[place]),
+			stricter := ""
+			if !c.spec.Implies(held[place]) {
+				stricter = fmt.Sprintf(", as %v does", held[place])
+			}
+			d.wrong(d.at(c), fmt.Sprintf("%v holds for %s already%s: audiences stand from the finest to the coarsest, and what each sees is made of the classes of the one before", c.spec, whose, stricter),
 				"remove it, or state a stricter one")
 		}
 	}
@@ -250,18 +256,17 @@ func (t *table) checkStricter(d *decoder, before string, stated []*constraint) {
 
 // checkHidden sees to it that an audience hides what is published and what its constraints do not
 // speak of. Hidden is what it does not see altogether.
-func (t *table) checkHidden(d *decoder, seen *audienceTable, hidden []string) {
+func (t *table) checkHidden(d *decoder, audience string, seen *audienceTable, hidden []string) {
 	for i, name := range seen.Hide {
 		at := d.at(&seen.Hide[i])
+		d.places.hidden[hiddenColumn{audience, t.Table, name}] = at.Line
 		t.checkPublished(d, at, name)
 		speaks := func(c constraint) bool { return c.Of == name || slices.Contains(c.Over, name) }
 		if slices.ContainsFunc(seen.Constraints, speaks) {
 			d.wrong(at, fmt.Sprintf("column %s is hidden from the audience, whose constraints speak of it", quote(name)), "remove it from hide, or the constraint: what holds for the audiences before holds in any case")
 		}
 	}
-	if at := d.at(&seen.Hide); at != nil && t.hidesAll(hidden) {
-		d.wrong(at, fmt.Sprintf("the audience sees no quasi-identifying column of table %s", t.Table), "leave one of them out of hide")
-	}
+	t.checkVisible(d, d.at(&seen.Hide), hidden)
 }
 
 // checkPublished refuses to hide what nobody sees.
@@ -272,6 +277,13 @@ func (t *table) checkPublished(d *decoder, at *yaml.Node, name string) bool {
 		return false
 	}
 	return true
+}
+
+// checkVisible refuses to hide all quasi-identifying columns of a table that has any from an audience.
+func (t *table) checkVisible(d *decoder, at *yaml.Node, hidden []string) {
+	if at != nil && t.hidesAll(hidden) {
+		d.wrong(at, fmt.Sprintf("the audience sees no quasi-identifying column of table %s: of each table that has any, it sees at least one", t.Table), "leave one of them out of hide")
+	}
 }
 
 // hidesAll reports whether no quasi-identifying column is left without the hidden ones.
@@ -288,6 +300,7 @@ func (t *table) checkReserved(d *decoder, together bool) {
 	}
 	for i, name := range t.Hide {
 		at := d.at(&t.Hide[i])
+		d.places.hidden[hiddenColumn{"", t.Table, name}] = at.Line
 		if !t.checkPublished(d, at, name) {
 			continue
 		}

@@ -117,6 +117,12 @@ func (c *Config) Locate(table catalog.Name, column string) Position {
 // the file, with line 0.
 func (c *Config) LocateSetting(path string) Position { return c.places.setting(path) }
 
+// LocateHide finds the column below hide that hides a column from an audience, which is empty for the table's own
+// readers. The line is 0 where nothing hides it from them.
+func (c *Config) LocateHide(audience string, table catalog.Name, column string) Position {
+	return c.places.hide(hiddenColumn{audience, table, column})
+}
+
 // check completes a configuration, and reports settings that do not go together.
 func (f *file) check(d *decoder, root *yaml.Node, _ string) {
 	f.Tables.check(d, root, "")

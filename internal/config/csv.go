@@ -111,7 +111,6 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 		d.claimTable(&p.Tables[i])
 	}
 	p.people = d.checkPeople(p.Tables, p.People, false)
-	d.checkPeopleApart(p.Audiences, p.people)
 	p.audiences = d.checkAudiences(p.Tables, p.people, p.People, p.Audiences)
 	if d.at(&p.People) != nil {
 		p.checkFiles(d)
@@ -141,6 +140,9 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 func (p *policyFile) checkFiles(d *decoder) {
 	for i := 1; i < len(p.People); i++ {
 		d.wrong(d.keys[&p.People[i]], "a policy file is about one kind of person", "write one file for each")
+	}
+	if at := d.at(&p.Audiences); at != nil {
+		d.wrong(at, "files of people have no audiences, and this policy is about people", "remove audiences, or take the files into a database: there, audiences see tables of people")
 	}
 	if at := d.at(&p.CSV.Columns); at != nil {
 		d.wrong(at, "csv.columns are those of one file, and people has several", "remove it, and give each file a header")

@@ -14,6 +14,8 @@ type places struct {
 	tables map[catalog.Name]place
 	// functions are the lines of functions, whose names are not those of tables.
 	functions map[catalog.Name]int
+	// hidden are the lines of columns below hide.
+	hidden map[hiddenColumn]int
 	// settings are the lines of keys, by their paths.
 	settings map[string]int
 }
@@ -23,8 +25,18 @@ type place struct {
 	columns map[string]int
 }
 
+// hiddenColumn is a column that is hidden from an audience, or, where that is empty, from its table's own readers.
+type hiddenColumn struct {
+	audience string
+	table    catalog.Name
+	column   string
+}
+
 func newPlaces(file string) places {
-	return places{file: file, tables: make(map[catalog.Name]place), functions: make(map[catalog.Name]int), settings: make(map[string]int)}
+	return places{
+		file: file, tables: make(map[catalog.Name]place), functions: make(map[catalog.Name]int),
+		hidden: make(map[hiddenColumn]int), settings: make(map[string]int),
+	}
 }
 
 func (p places) locate(table catalog.Name, column string) Position {
@@ -36,6 +48,17 @@ func (p places) locate(table catalog.Name, column string) Position {
 		return Position{File: p.file, Line: line}
 	}
 	return Position{File: p.file, Line: at.line}
+}
+
+// hide is where a column is hidden from an audience: below the audience, or below the table, which shows it to
+// those that say so.
+func (p places) hide(c hiddenColumn) Position {
+	line, written := p.hidden[c]
+	if !written {
+		c.audience = ""
+		line = p.hidden[c]
+	}
+	return Position{File: p.file, Line: line}
 }
 
 // setting is the place of a key, or of the nearest one above it.

@@ -35,6 +35,7 @@ type persons struct {
 	session
 	people  catalog.People
 	members map[int]*member // by number, people.Root for the root
+	own     *persons        // of what an audience sees: the tables as their own readers see them
 }
 
 // member is one of the tables.

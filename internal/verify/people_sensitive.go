@@ -10,16 +10,15 @@ import (
 // checkSensitive checks the constraints on sensitive values: for classes of persons with all
 // values of all their rows, for the persons of cells with the values of the cell's window, and
 // in pools for the values of the table's own rows. Where all is known, the persons of a cell
-// are those of a class. A row that is not published counts as well.
+// are those of a class. A row that is not published counts as well. Of a column that is hidden
+// from an audience, the values in the private store count: that they satisfy a constraint in the cells
+// of the finer release does not mean that they do in unions of these, which can have persons in common.
 func (m *member) checkSensitive() error {
 	for _, c := range m.of.people.Constraints {
 		if c.Model == privacy.K {
 			continue
 		}
 		of, column := m.of.sensitive(c.Of)
-		if of == nil && m.relations.publication.Policy.Audience != "" {
-			continue // it is hidden, and the finer release satisfies the constraint
-		}
 		if of == nil {
 			m.add(c.String(), 1, []string{"column " + c.Of + " is not published as it is"})
 			continue
@@ -34,13 +33,17 @@ func (m *member) checkSensitive() error {
 		if of == m && !m.isRoot() {
 			crowds = append(crowds, m.pool(column))
 		}
+		name := ""
+		if !of.relations.isCopied(column.Name) {
+			name = ", with hidden columns"
+		}
 		for _, crowd := range crowds {
 			query, arguments, supported := crowd.query(c, column)
 			if !supported {
 				m.add(c.String(), 1, []string{"it is not supported for several tables"})
 				continue
 			}
-			if err := m.violations(c.String()+crowd.name, query, arguments...); err != nil {
+			if err := m.violations(c.String()+crowd.name+name, query, arguments...); err != nil {
 				return err
 			}
 		}
@@ -49,11 +52,15 @@ func (m *member) checkSensitive() error {
 }
 
 // sensitive finds the table and the column that a constraint names; nil where it is not
-// published as it is.
+// published as it is, to the tables' own readers at least.
 func (p *persons) sensitive(qualified string) (*member, catalog.Column) {
 	name, column, _ := catalog.ParseQualifiedColumn(qualified)
-	for _, m := range p.members {
-		if of, exists := m.relations.publication.Relation.Column(column); exists && m.relations.publication.Policy.Table == name && m.relations.isCopied(column) {
+	own := p
+	if p.own != nil {
+		own = p.own
+	}
+	for number, m := range p.members {
+		if of, exists := m.relations.publication.Relation.Column(column); exists && m.relations.publication.Policy.Table == name && own.members[number].relations.isCopied(column) {
 			return m, of
 		}
 	}

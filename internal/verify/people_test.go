@@ -82,22 +82,33 @@ var clinicPolicies = []catalog.TablePolicy{
 // clinicRelease is a database in which clinicStore can be made.
 func clinicRelease(t *testing.T) *pgx.Conn {
 	t.Helper()
+	return clinicReleaseOf(t, clinic)
+}
+
+func clinicReleaseOf(t *testing.T, source string) *pgx.Conn {
+	t.Helper()
 	policy := catalog.Policy{Tables: append([]catalog.TablePolicy(nil), clinicPolicies[:3]...)}
 	for i := range policy.Tables {
 		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Immediate}
 		policy.Tables[i].Constraints = []privacy.Spec{{K: 3}}
 	}
-	return database(t, clinic, "", policy)
+	return database(t, source, "", policy)
 }
 
 func clinicPublications(t *testing.T, conn *pgx.Conn, knows string, constraints ...privacy.Spec) []catalog.Publication {
+	t.Helper()
+	return clinicPublicationsOf(t, conn, clinicPolicies, "patient_id", knows, constraints...)
+}
+
+// clinicPublicationsOf has policies of their own, and another name for the column of persons.
+func clinicPublicationsOf(t *testing.T, conn *pgx.Conn, of []catalog.TablePolicy, person, knows string, constraints ...privacy.Spec) []catalog.Publication {
 	t.Helper()
 	relations, err := inspect.Relations(t.Context(), conn, conn.Config().Database+"_reader")
 	if err != nil {
 		t.Fatal(err)
 	}
 	policies, byName := make(map[catalog.Name]catalog.TablePolicy), make(map[catalog.Name]catalog.Relation)
-	for _, p := range clinicPolicies {
+	for _, p := range of {
 		policies[p.Table] = p
 	}
 	for _, r := range relations {
@@ -108,11 +119,11 @@ func clinicPublications(t *testing.T, conn *pgx.Conn, knows string, constraints 
 		t.Fatal(err)
 	}
 	people := catalog.People{
-		Kind: "patient", Root: clinicName("patients"), Key: []string{"patient_id"}, Knows: k, Constraints: append([]privacy.Spec{{K: 3}}, constraints...),
+		Kind: "patient", Root: clinicName("patients"), Key: []string{person}, Knows: k, Constraints: append([]privacy.Spec{{K: 3}}, constraints...),
 		Tables: []catalog.PeopleTable{
-			{Table: clinicName("visits"), Person: []string{"patient_id"}, Key: []string{"clinic", "visit_no"}, Order: "admitted"},
+			{Table: clinicName("visits"), Person: []string{person}, Key: []string{"clinic", "visit_no"}, Order: "admitted"},
 			{Table: clinicName("drugs"), Through: clinicName("visits"), By: []string{"clinic", "visit_no"}},
-			{Table: clinicName("events"), Person: []string{"patient_id"}},
+			{Table: clinicName("events"), Person: []string{person}},
 		},
 	}
 	p, problems := catalog.PublishPeople(people, policies, byName)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/gate"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/rewrite"
 )
@@ -123,7 +124,10 @@ func (e *explainer) whyColumn(name string, reads []string) string {
 		policy := e.config.Policy.Tables[i]
 		place := e.config.Locate(policy.Table, name)
 		column, listed := policy.Column(name)
+		audience := gate.AudienceOf(e.config, gate.ReaderOf(e.config, e.options.User))
 		switch {
+		case slices.Contains(policy.HiddenFrom(audience), name):
+			return e.whyHidden(audience, policy.Table, name)
 		case listed && column.Role == catalog.Identifying:
 			return fmt.Sprintf("column %s of %s is identifying, and never published (%s)", name, read, place)
 		case listed:
@@ -133,6 +137,15 @@ func (e *explainer) whyColumn(name string, reads []string) string {
 		}
 	}
 	return whyNoColumn
+}
+
+// whyHidden says who does not see a column, and by which hide.
+func (e *explainer) whyHidden(audience string, table catalog.Name, column string) string {
+	whom := "the table's own readers"
+	if audience != "" {
+		whom = "audience " + audience
+	}
+	return fmt.Sprintf("column %s of %s is hidden from %s: see hide (%s)", column, table, whom, e.config.LocateHide(audience, table, column))
 }
 
 // has reports whether the source table has a column.
