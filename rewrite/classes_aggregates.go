@@ -19,6 +19,9 @@ var (
 	// windowFunctions are exact whatever they look at, and windowSums if that is.
 	windowFunctions = words("count cume_dist dense_rank first_value lag last_value lead max min nth_value ntile percent_rank rank row_number")
 	windowSums      = words("avg sum")
+	// scalarFunctions, of scalar values, give no rows, and comparisons are boolean.
+	scalarFunctions = words("date_part date_trunc extract length lower upper")
+	comparisons     = words("= <> < <= > >=")
 )
 
 // call looks at a call.
@@ -77,8 +80,39 @@ func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
 
 // isScalar says whether a value is known to be NULL exactly where IS NULL says so, and to have a type of its
 // own: a row with a NULL in it is neither, wherever it comes from.
-func (q *summarized) isScalar(n *pg.Node) bool {
-	return isConstant(n) || n.GetColumnRef() != nil && q.shown(n.GetColumnRef()) != "" || q.number(n) != ""
+func (q *summarized) isScalar(node *pg.Node) bool {
+	if isConstant(node) || q.number(node) != "" {
+		return true
+	}
+	switch n := node.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		return q.shown(n.ColumnRef) != ""
+	case *pg.Node_CoalesceExpr:
+		return q.areScalar(n.CoalesceExpr.GetArgs())
+	case *pg.Node_CaseExpr:
+		return q.areScalar(caseResults(n.CaseExpr))
+	case *pg.Node_FuncCall:
+		return isOwn(n.FuncCall.GetFuncname()) && scalarFunctions[lastName(n.FuncCall.GetFuncname())] && q.areScalar(n.FuncCall.GetArgs())
+	case *pg.Node_AExpr:
+		name := n.AExpr.GetName()
+		return n.AExpr.GetKind() == pg.A_Expr_Kind_AEXPR_OP && len(name) == 1 && comparisons[lastName(name)] &&
+			q.areScalar([]*pg.Node{n.AExpr.GetLexpr(), n.AExpr.GetRexpr()})
+	}
+	return false
+}
+
+// areScalar is isScalar for all of several values. An absent one, as of CASE without ELSE, is NULL.
+func (q *summarized) areScalar(nodes []*pg.Node) bool {
+	return !slices.ContainsFunc(nodes, func(n *pg.Node) bool { return n != nil && !q.isScalar(n) })
+}
+
+// caseResults are the values that a CASE can have, the last of them nil where it has no ELSE.
+func caseResults(n *pg.CaseExpr) []*pg.Node {
+	var results []*pg.Node
+	for _, arm := range n.GetArgs() {
+		results = append(results, arm.GetCaseWhen().GetResult())
+	}
+	return append(results, n.GetDefresult())
 }
 
 // number is the type of an expression, as SQL writes it, if that is known and its sums are exact;
@@ -97,11 +131,7 @@ func (q *summarized) number(node *pg.Node) string {
 	case *pg.Node_CoalesceExpr:
 		return q.common(n.CoalesceExpr.GetArgs())
 	case *pg.Node_CaseExpr:
-		var results []*pg.Node
-		for _, arm := range n.CaseExpr.GetArgs() {
-			results = append(results, arm.GetCaseWhen().GetResult())
-		}
-		return q.common(append(results, n.CaseExpr.GetDefresult()))
+		return q.common(caseResults(n.CaseExpr))
 	case *pg.Node_AExpr:
 		if name := n.AExpr.GetName(); n.AExpr.GetKind() == pg.A_Expr_Kind_AEXPR_OP && len(name) == 1 && arithmetic[lastName(name)] {
 			return q.common([]*pg.Node{n.AExpr.GetLexpr(), n.AExpr.GetRexpr()})
