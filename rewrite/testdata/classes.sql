@@ -187,3 +187,9 @@ SELECT count(coalesce(ROW(age, NULL), ROW(1, NULL))), count(CASE WHEN age > 0 TH
 
 SELECT count(nullif(region, 'N')) FROM stays
 --> SELECT pg_catalog.count(NULLIF(region, 'N')) FROM kproxy_release_public.stays stays
+
+SELECT count(repeat(region, 2)), count(upper(region)) FROM stays
+--> SELECT pg_catalog.count(pg_catalog.repeat(region, 2)), pg_catalog.count(pg_catalog.upper(region)) FROM kproxy_release_public.stays stays
+
+SELECT count(upper(region)), count(coalesce(region, 'x')), count(CASE WHEN age > 1 THEN region END), count(born > '1970-01-01') FROM stays
+--> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE pg_catalog.upper(region) IS NOT NULL), 0) AS count, COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE COALESCE(region, 'x') IS NOT NULL), 0) AS count, COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE CASE WHEN age > 1 THEN region END IS NOT NULL), 0) AS count, COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE born > '1970-01-01' IS NOT NULL), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays
