@@ -125,3 +125,59 @@ func checkPageOfAudiences(t *testing.T, path string) {
 		}
 	}
 }
+
+// TestReportOfAudiencesOfPeople: a dossier, and the kept figures, tell of audiences who see tables about the same persons
+// without some of their columns. Risks are those of the audience's k.
+func TestReportOfAudiencesOfPeople(t *testing.T) {
+	t.Parallel()
+	tables := strings.Replace(hospitalTables, "constraints: [{k: 5}]", "constraints: [{k: 5}, {l: 2, of: public.visits.ward}]", 1)
+	s := siteWithReaders(t, sqlSite(hospitalSQL, tables+strings.Replace(peopleAudiences, "hide: [", "hide: [public.patients.sex, public.visits.ward, ", 1)), "partner")
+	p := s.serve(t)
+	folder := filepath.Join(s.dir, "dossier")
+	s.kproxy(t, "report", "--out", folder).must(t)
+	text, err := os.ReadFile(filepath.Join(folder, "dossier.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Tables []struct {
+			Name      string
+			Audiences []toldAudience
+		}
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	admin := connect(t, s.admin)
+	for _, table := range d.Tables {
+		if len(table.Audiences) != 1 || len(table.Audiences[0].Risks) != 1 {
+			t.Fatalf("of %s it tells %+v", table.Name, table.Audiences)
+		}
+		a := table.Audiences[0]
+		risk := a.Risks[0]
+		if rows := scalar[int64](t, admin, "SELECT count(*) FROM kproxy_audience_partners_"+table.Name); a.Rows != rows || a.Loss == nil {
+			t.Errorf("of %s it tells of %d rows, not %d, and of the loss %v", table.Name, a.Rows, rows, a.Loss)
+		}
+		switch table.Name {
+		case "public.patients":
+			by := "SELECT count(*) AS n FROM kproxy_audience_partners_public.patients GROUP BY born_range, postcode_range"
+			if n := scalar[int64](t, admin, "SELECT min(n) FROM ("+by+") c"); risk.Smallest != n || n < 15 || risk.Size != 600 {
+				t.Errorf("the risk is %+v; by hand, %d persons are left", risk, n)
+			}
+			if sex := slices.ContainsFunc(a.Columns, func(c struct{ Name string }) bool { return c.Name == "sex" }); sex || a.Attack == nil {
+				t.Errorf("of patients it tells %+v", a)
+			}
+		case "public.visits":
+			if risk.Smallest < 15 {
+				t.Errorf("the risk of visits is %+v", risk)
+			}
+		}
+	}
+	eventually(t, "all tables' figures are kept, with those of audiences", func() bool {
+		return scalar[int](t, admin, "SELECT count(*) FROM kproxy_store.figures WHERE figures -> 'Audiences' -> 'partners' -> 'Losses' ->> 'Whole' IS NOT NULL") == len(d.Tables)
+	})
+	if log := p.log.String(); strings.Contains(log, "could not be measured") {
+		t.Errorf("the log is\n%s", log)
+	}
+	s.kproxy(t, "verify").must(t)
+}

@@ -88,6 +88,11 @@ func MeasureRisks(ctx context.Context, tx pgx.Tx, publications []catalog.Publica
 			of.add(p)
 		}
 	}
+	for _, of := range kinds {
+		if err := of.areAllThere(); err != nil {
+			return nil, fmt.Errorf("measuring risks: %w", err)
+		}
+	}
 	for _, p := range publications {
 		var risks []Risk
 		var err error
@@ -103,6 +108,16 @@ func MeasureRisks(ctx context.Context, tx pgx.Tx, publications []catalog.Publica
 		found = append(found, risks...)
 	}
 	return found, nil
+}
+
+// areAllThere wants all tables of the kind.
+func (p *persons) areAllThere() error {
+	for _, number := range p.numbers() {
+		if p.members[number] == nil {
+			return fmt.Errorf("table %s is released with others of which none can be measured without it", p.people.Names()[number+1])
+		}
+	}
+	return nil
 }
 
 // sizes counts groups and their sizes; %s is a query for the size n of each.

@@ -45,21 +45,52 @@ func (g *gathering) audience(p catalog.Publication, now state.Audience, shown in
 	return a, err
 }
 
-// audienceRisks counts the risks of what audiences see of a table.
-func (g *gathering) audienceRisks(t *Table, publications []catalog.Publication) (err error) {
-	for _, p := range publications {
-		for i := range t.Audiences {
-			a := &t.Audiences[i]
-			if p.Policy.Table.String() != t.Name || !a.Sees() {
-				continue
-			}
-			seen, _ := p.For(a.Name)
-			if a.Risks, err = verify.MeasureRisks(g.ctx, g.tx, []catalog.Publication{seen}, g.options.Threshold); err != nil {
-				return fmt.Errorf("for audience %s: %w", a.Name, err)
+// audienceRisks counts the risks of what audiences see: those of tables about the same persons together.
+func (g *gathering) audienceRisks(audiences []catalog.Audience, publications []catalog.Publication) error {
+	for _, of := range audiences {
+		told := g.toldOf(of.Name)
+		risks, err := verify.MeasureRisks(g.ctx, g.tx, seenBy(of.Name, publications, told), g.options.Threshold)
+		if err != nil {
+			return fmt.Errorf("for audience %s: %w", of.Name, err)
+		}
+		for _, r := range risks {
+			if a := told[r.Table]; a != nil {
+				a.Risks = append(a.Risks, r)
 			}
 		}
 	}
 	return nil
+}
+
+// toldOf is where the dossier tells of an audience, by the tables of which it sees something.
+func (g *gathering) toldOf(audience string) map[string]*Audience {
+	told := make(map[string]*Audience)
+	for i := range g.dossier.Tables {
+		t := &g.dossier.Tables[i]
+		for j := range t.Audiences {
+			if a := &t.Audiences[j]; a.Name == audience && a.Sees() {
+				told[t.Name] = a
+			}
+		}
+	}
+	return told
+}
+
+// seenBy is what an audience sees of the told tables, and of all others that are released with them.
+func seenBy(audience string, publications []catalog.Publication, told map[string]*Audience) (all []catalog.Publication) {
+	kinds := make(map[string]bool)
+	for _, p := range publications {
+		if p.Membership != nil && told[p.Policy.Table.String()] != nil {
+			kinds[p.Membership.People.Kind] = true
+		}
+	}
+	for _, p := range publications {
+		seen, shown := p.For(audience)
+		if shown && (told[p.Policy.Table.String()] != nil || p.Membership != nil && kinds[p.Membership.People.Kind]) {
+			all = append(all, seen)
+		}
+	}
+	return all
 }
 
 // limitAudiences adds the limits of what audiences see.

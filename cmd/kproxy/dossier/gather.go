@@ -127,9 +127,11 @@ func (g *gathering) gather(policy catalog.Policy, publications []catalog.Publica
 				g.dossier.Tables[i].Risks = append(g.dossier.Tables[i].Risks, r)
 			}
 		}
-		if err := g.audienceRisks(&g.dossier.Tables[i], publications); err != nil {
-			return err
-		}
+	}
+	if err := g.audienceRisks(policy.Audiences, publications); err != nil {
+		return err
+	}
+	for i := range g.dossier.Tables {
 		g.limit(&g.dossier.Tables[i])
 		g.limitAudiences(&g.dossier.Tables[i])
 	}

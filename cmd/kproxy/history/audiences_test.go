@@ -24,6 +24,21 @@ const storedSeen = `CREATE SCHEMA kproxy_store;
 	CREATE TABLE kproxy_store.records_press_7 AS SELECT * FROM kproxy_store.records_7;
 	CREATE TABLE kproxy_store.release_press_7 AS SELECT kproxy_class FROM kproxy_store.records_7`
 
+// seenVisits is what storedSeen is a release of.
+func seenVisits() catalog.Publication {
+	numbers := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
+	name := catalog.Name{Schema: "public", Relation: "visits"}
+	return catalog.Publication{
+		Relation: catalog.Relation{Name: name, Columns: []catalog.Column{{Name: "day", Type: "integer"}, {Name: "hour", Type: "integer"}}},
+		Policy: catalog.TablePolicy{
+			Table: name, Updates: catalog.Updates{Mode: catalog.Immediate},
+			Columns:   []catalog.ColumnPolicy{{Name: "day", Role: catalog.QuasiIdentifying, Hierarchy: &numbers}, {Name: "hour", Role: catalog.QuasiIdentifying, Hierarchy: &numbers}},
+			Audiences: []catalog.AudiencePolicy{{Audience: "partners"}, {Audience: "press", Hidden: []string{"hour"}}, {Audience: "later"}},
+		},
+		Attributes: []catalog.Attribute{{Column: "day", Spec: numbers}, {Column: "hour", Spec: numbers}},
+	}
+}
+
 // TestFiguresOfAudiences: each is counted and measured by its own classes, and a column that it does not see is lost.
 func TestFiguresOfAudiences(t *testing.T) {
 	t.Parallel()
@@ -35,18 +50,7 @@ func TestFiguresOfAudiences(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), storedSeen, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
-	numbers := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
-	name := catalog.Name{Schema: "public", Relation: "visits"}
-	p := catalog.Publication{
-		Relation: catalog.Relation{Name: name, Columns: []catalog.Column{{Name: "day", Type: "integer"}, {Name: "hour", Type: "integer"}}},
-		Policy: catalog.TablePolicy{
-			Table: name, Updates: catalog.Updates{Mode: catalog.Immediate},
-			Columns:   []catalog.ColumnPolicy{{Name: "day", Role: catalog.QuasiIdentifying, Hierarchy: &numbers}, {Name: "hour", Role: catalog.QuasiIdentifying, Hierarchy: &numbers}},
-			Audiences: []catalog.AudiencePolicy{{Audience: "partners"}, {Audience: "press", Hidden: []string{"hour"}}, {Audience: "later"}},
-		},
-		Attributes: []catalog.Attribute{{Column: "day", Spec: numbers}, {Column: "hour", Spec: numbers}},
-	}
-	f, err := measureFigures(t.Context(), conn, p)
+	f, err := measureFigures(t.Context(), conn, seenVisits())
 	if err != nil || f == nil {
 		t.Fatalf("%+v, %v", f, err)
 	}

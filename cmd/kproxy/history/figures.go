@@ -135,7 +135,8 @@ func LastFigures(ctx context.Context, on upstream.Querier) (map[catalog.Name]Fig
 	return found, nil
 }
 
-// measureFigures counts and measures what readers see of a table, nil if that is nothing.
+// measureFigures counts and measures what readers see of a table, nil if that is nothing. Figures beside an error lack
+// some of those of audiences.
 func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) (*Figures, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -174,14 +175,15 @@ func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) 
 	return &f, f.measureAudiences(ctx, tx, p, updates)
 }
 
-// measureAudiences counts and measures what audiences see. A generation that was made before an audience saw the
-// table has nothing for it.
+// measureAudiences counts and measures what audiences see, of each as far as that can be done. A generation that was
+// made before an audience saw the table has nothing for it.
 func (f *Figures) measureAudiences(ctx context.Context, tx pgx.Tx, p catalog.Publication, updates string) error {
+	var failed []error
 	for _, of := range p.Policy.Audiences {
 		seen, _ := p.For(of.Audience)
-		one, err := MeasureAudience(ctx, tx, seen, f.Generation, updates)
+		one, err := measureApart(ctx, tx, seen, f.Generation, updates)
 		if err != nil {
-			return fmt.Errorf("for %s: %w", of.Audience, err)
+			failed = append(failed, fmt.Errorf("for %s: %w", of.Audience, err))
 		}
 		if one == nil {
 			continue
@@ -191,11 +193,21 @@ func (f *Figures) measureAudiences(ctx context.Context, tx pgx.Tx, p catalog.Pub
 		}
 		f.Audiences[of.Audience] = *one
 	}
-	return nil
+	return errors.Join(failed...)
+}
+
+// measureApart is MeasureAudience in a transaction that goes on after an error.
+func measureApart(ctx context.Context, tx pgx.Tx, seen catalog.Publication, generation int64, updates string) (*AudienceFigures, error) {
+	apart, err := tx.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("counting: %w", err)
+	}
+	defer func() { _ = apart.Rollback(context.WithoutCancel(ctx)) }()
+	return MeasureAudience(ctx, apart, seen, generation, updates)
 }
 
 // MeasureAudience counts and measures what an audience sees of a generation; the publication is as it sees it. It
-// returns nil where the generation was made before the audience saw the table.
+// returns nil where the generation was made before the audience saw the table. Figures beside an error lack the losses.
 func MeasureAudience(ctx context.Context, tx pgx.Tx, seen catalog.Publication, generation int64, updates string) (*AudienceFigures, error) {
 	audience := seen.Policy.Audience
 	release := stored(audience, "release", generation)

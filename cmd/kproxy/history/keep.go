@@ -28,10 +28,11 @@ type keeper struct {
 	conn    *pgx.Conn                      // nil before it is needed
 	took    map[catalog.Name]time.Duration // how long the last count of a table took
 	rests   map[catalog.Name]time.Time
+	warned  map[catalog.Name]bool // of what its audiences see, since that was last measured
 }
 
 func newKeeper(of Process) *keeper {
-	return &keeper{process: of, took: make(map[catalog.Name]time.Duration), rests: make(map[catalog.Name]time.Time)}
+	return &keeper{process: of, took: make(map[catalog.Name]time.Duration), rests: make(map[catalog.Name]time.Time), warned: make(map[catalog.Name]bool)}
 }
 
 // KeepFigures keeps the figures of each table up to date until ctx ends.
@@ -92,21 +93,29 @@ func (k *keeper) look(ctx context.Context) (err error) {
 		began := time.Now()
 		f, err := measureFigures(ctx, k.conn, p)
 		k.rest(name, time.Since(began), time.Now())
-		if err != nil && !k.conn.IsClosed() {
-			k.process.Logger.Debug("a table could not be counted", "relation", name, "error", upstream.WithoutValues(err))
-			continue
-		}
-		if err != nil {
+		if err != nil && k.conn.IsClosed() {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 		if f == nil {
+			if err != nil {
+				k.process.Logger.Debug("a table could not be counted", "relation", name, "error", upstream.WithoutValues(err))
+			}
 			continue
 		}
+		k.warn(name, err)
 		if err := storeFigures(ctx, k.conn, name, *f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// warn tells of the first error of what a table's audiences see since there was none.
+func (k *keeper) warn(name catalog.Name, err error) {
+	if err != nil && !k.warned[name] {
+		k.process.Logger.Warn("what audiences see of a table could not be measured", "relation", name, "error", upstream.WithoutValues(err))
+	}
+	k.warned[name] = err != nil
 }
 
 // due are the changed tables of a policy that do not rest. The private store may have others, which are no longer
@@ -122,6 +131,7 @@ func (k *keeper) due(changed map[catalog.Name]bool, policy catalog.Policy, now t
 	gone := func(name catalog.Name) bool { return !protected[name] }
 	maps.DeleteFunc(k.took, func(name catalog.Name, _ time.Duration) bool { return gone(name) })
 	maps.DeleteFunc(k.rests, func(name catalog.Name, _ time.Time) bool { return gone(name) })
+	maps.DeleteFunc(k.warned, func(name catalog.Name, _ bool) bool { return gone(name) })
 	return due
 }
 

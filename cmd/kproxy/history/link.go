@@ -39,9 +39,8 @@ func LinkRelease(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 	for _, s := range p.Sensitive {
 		found.Sensitive = append(found.Sensitive, s.Column)
 	}
-	records := recordsWithClasses(p, generation)
 	for i, part := range p.Components() {
-		sampled, err := readClasses(ctx, tx, p, records, catalog.ClassColumn(i), linkedRecords)
+		sampled, err := readClasses(ctx, tx, p, generation, catalog.ClassColumn(i), linkedRecords)
 		if err != nil {
 			return nil, fmt.Errorf("attacking %s: %w", p.Policy.Table, upstream.WithoutValues(err))
 		}

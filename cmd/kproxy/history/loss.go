@@ -33,10 +33,9 @@ const measuredRecords = 10_000
 // has one. Withheld records lose everything, and so does a column that the audience does not see. It returns nil if
 // nothing is published.
 func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (*Losses, error) {
-	records := recordsWithClasses(p, generation)
 	found := Losses{Columns: make(map[string]float64)}
 	for i, part := range p.Components() {
-		sampled, err := readClasses(ctx, tx, p, records, catalog.ClassColumn(i), measuredRecords)
+		sampled, err := readClasses(ctx, tx, p, generation, catalog.ClassColumn(i), measuredRecords)
 		if err != nil {
 			return nil, fmt.Errorf("measuring the loss of %s: %w", p.Policy.Table, upstream.WithoutValues(err))
 		}
@@ -61,22 +60,22 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 	return &found, nil
 }
 
-// recordsWithClasses are the records of a store with the numbers of their classes. Records of tables
-// that are released together have them in the release alone.
-func recordsWithClasses(p catalog.Publication, generation int64) string {
+// recordsWithClasses are the records of a store, with at least some columns and the numbers of their classes. Records
+// of tables that are released together have these in the release alone.
+func recordsWithClasses(p catalog.Publication, generation int64, columns []string) string {
 	if p.Membership == nil {
 		return stored(p.Policy.Audience, "records", generation)
 	}
-	var columns []string
-	for _, c := range p.StoredColumns() {
-		columns = append(columns, "r."+catalog.QuoteIdentifier(c.Name))
+	selected := "l." + catalog.ClassColumn(0)
+	for _, c := range columns { // those that the audience does not see, too
+		selected += ", r." + catalog.QuoteIdentifier(c)
 	}
 	row := catalog.RecordColumn // numbers the row of an immediate table, too
 	if p.Policy.Updates.Mode == catalog.Guarded {
 		row = catalog.RowColumn
 	}
-	return fmt.Sprintf("(SELECT l.%s, %s FROM %s r LEFT JOIN %s l ON l.%s = r.%s) s",
-		catalog.ClassColumn(0), strings.Join(columns, ", "), stored("", "records", generation), stored(p.Policy.Audience, "release", generation), catalog.RowColumn, row)
+	return fmt.Sprintf("(SELECT %s FROM %s r LEFT JOIN %s l ON l.%s = r.%s) s",
+		selected, stored("", "records", generation), stored(p.Policy.Audience, "release", generation), catalog.RowColumn, row)
 }
 
 // hidden says that the publication does not show a quasi-identifier to its readers.
@@ -100,11 +99,12 @@ type sampledClasses struct {
 // outputForm sets the output format that package sync uses.
 const outputForm = "SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL TimeZone = 'UTC'; SET LOCAL extra_float_digits = 1; SET LOCAL jit = off"
 
-func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records, class string, limit int64) (sampledClasses, error) {
+func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64, class string, limit int64) (sampledClasses, error) {
 	coder, err := dataset.NewCoder(p)
 	if err != nil {
 		return sampledClasses{}, err
 	}
+	records := recordsWithClasses(p, generation, coder.Columns())
 	if _, err := tx.Conn().PgConn().Exec(ctx, outputForm).ReadAll(); err != nil {
 		return sampledClasses{}, err
 	}

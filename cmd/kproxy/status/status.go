@@ -295,8 +295,9 @@ func ReadKept(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, kept m
 	t.Records, t.Withheld, t.Rows, t.Classes = f.Records, f.Withheld, f.Rows, f.Classes
 	t.Kept = &f
 	for i := range t.Audiences {
-		if a := &t.Audiences[i]; a.State != StateUnpublished {
-			countAudience(a, f.Audiences[a.Name].Counts)
+		a := &t.Audiences[i]
+		if seen, counted := f.Audiences[a.Name]; counted && a.State != StateUnpublished {
+			countAudience(a, seen.Counts)
 		}
 	}
 	return t, nil
