@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -117,4 +118,57 @@ func TestGuardedAudiences(t *testing.T) {
 			t.Errorf("the press may %s", sql)
 		}
 	}
+}
+
+// TestWhatWaitsForAnAudienceIsObserved: metrics and status count the records of a guarded table that an audience does not see,
+// while the table's own readers do.
+func TestWhatWaitsForAnAudienceIsObserved(t *testing.T) {
+	t.Parallel()
+	metrics := freeAddress(t)
+	s := audienceSiteOf(t, audienceSchema, strings.NewReplacer("folk:\n    updates: immediate\n", "folk:\n    updates: {mode: guarded, crowd: 1}\n", "k: 100", "k: 50").Replace(audiencePolicy),
+		fmt.Sprintf("metrics: {listen: %s, tables: true}\n", metrics))
+	s.serve(t)
+	want := func(own, research, press int) {
+		t.Helper()
+		withheld := map[string]int{"research": research, "press": press}
+		for audience, n := range withheld {
+			eventually(t, fmt.Sprintf("the metric of %s is %d", audience, n), func() bool {
+				return sample(t, metrics, fmt.Sprintf(`kproxy_table_audience_withheld{audience=%q,table="public.folk"}`, audience)) == float64(n)
+			})
+		}
+		var told struct {
+			Tables []struct {
+				Withheld  int
+				Audiences []struct {
+					Audience string
+					Withheld int
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(s.kproxy(t, "status", "--json").stdout), &told); err != nil {
+			t.Fatal(err)
+		}
+		if n := told.Tables[0].Withheld; n != own {
+			t.Errorf("%d records of the table are withheld, not %d", n, own)
+		}
+		for _, a := range told.Tables[0].Audiences {
+			if a.Withheld != withheld[a.Audience] {
+				t.Errorf("the status of %s counts %d withheld records, metrics %d", a.Audience, a.Withheld, withheld[a.Audience])
+			}
+		}
+	}
+	want(0, 0, 0)
+	admin := connect(t, s.admin)
+	add := func(first, n int) {
+		t.Helper()
+		execute(t, admin, fmt.Sprintf("INSERT INTO folk SELECT i, i %% 90, 'Bonn', 'illness ' || i %% 7 FROM generate_series(%d, %d) i", first, first+n-1))
+	}
+	add(1000, 3)
+	want(3, 3, 3)
+	add(1100, 12)
+	want(0, 15, 15)
+	add(1200, 15)
+	want(0, 0, 30)
+	execute(t, admin, "DELETE FROM folk WHERE id = 1200")
+	want(0, 0, 29)
 }
