@@ -5,6 +5,7 @@ package settings
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -21,6 +22,9 @@ type Changes struct {
 	// Afresh are such tables whose policies are the same, but which are examined again:
 	// they were halted, or have been altered.
 	Afresh []string `json:"afresh,omitempty"`
+	// Halted are changed tables that readers get nothing of until the change is taken back or
+	// 'kproxy rebuild --new-lineage': their classes were made by the policy before.
+	Halted []string `json:"halted,omitempty"`
 	// Settings are the other keys that take effect at once, or for new sessions, and Restart
 	// those that take effect at the next start.
 	Settings []string `json:"settings"`
@@ -41,6 +45,9 @@ func Compare(running, next *config.Config) Changes {
 			c.Added = append(c.Added, t.Table.String())
 		case !reflect.DeepEqual(earlier, t):
 			c.Changed = append(c.Changed, t.Table.String())
+			if endsLineage(earlier, t) {
+				c.Halted = append(c.Halted, t.Table.String())
+			}
 		}
 	}
 	for _, t := range running.Policy.Tables {
@@ -58,6 +65,20 @@ func Compare(running, next *config.Config) Changes {
 		}
 	}
 	return c
+}
+
+// endsLineage reports whether the lineage of a guarded table cannot go on under another policy. When
+// batches are written, and which columns identify, changes nothing in its classes.
+func endsLineage(earlier, next catalog.TablePolicy) bool {
+	if earlier.Updates.Mode != catalog.Guarded {
+		return false
+	}
+	lasting := func(t catalog.TablePolicy) catalog.TablePolicy {
+		t.Updates, t.Reanonymize, t.Joinable = catalog.Updates{Mode: t.Updates.Mode}, 0, nil
+		t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c catalog.ColumnPolicy) bool { return c.Role == catalog.Identifying })
+		return t
+	}
+	return !reflect.DeepEqual(lasting(earlier), lasting(next))
 }
 
 // setting is a part of a configuration other than its tables.
@@ -226,6 +247,10 @@ func (c Changes) String() string {
 	}
 	if len(c.Afresh) > 0 { // the examination has just begun
 		lines = append(lines, "'kproxy status' says which of those examined again are published, and why others stay halted")
+	}
+	if len(c.Halted) > 0 {
+		lines = append(lines, fmt.Sprintf("guarded tables whose lineage ends with the policy, halted for all readers until you take the change back or run 'kproxy rebuild %s --new-lineage': %s",
+			strings.Join(c.Halted, " "), strings.Join(c.Halted, ", ")))
 	}
 	if len(lines) == 0 {
 		return "nothing changed"

@@ -52,6 +52,43 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareTellsOfEndingLineages: whoever reloads is told which guarded tables readers lose by it.
+func TestCompareTellsOfEndingLineages(t *testing.T) {
+	t.Parallel()
+	guarded := table("a", 5)
+	guarded.Updates = catalog.Updates{Mode: catalog.Guarded, Batch: 100}
+	guarded.Audiences = []catalog.AudiencePolicy{{Audience: "partners", Constraints: []privacy.Spec{{K: 25}}}}
+	guarded.Columns = []catalog.ColumnPolicy{{Name: "age", Role: catalog.QuasiIdentifying}}
+	with := func(change func(*catalog.TablePolicy)) Changes {
+		next := guarded
+		next.Columns = slices.Clone(guarded.Columns)
+		change(&next)
+		running, then := &config.Config{}, &config.Config{}
+		running.Policy.Tables, then.Policy.Tables = []catalog.TablePolicy{guarded, table("b", 5)}, []catalog.TablePolicy{next, table("b", 6)}
+		return Compare(running, then)
+	}
+	for what, change := range map[string]func(*catalog.TablePolicy){
+		"an audience that is gone": func(t *catalog.TablePolicy) { t.Audiences = nil },
+		"another k":                func(t *catalog.TablePolicy) { t.Constraints = []privacy.Spec{{K: 4}} },
+		"immediate updates":        func(t *catalog.TablePolicy) { t.Updates = catalog.Updates{Mode: catalog.Immediate} },
+	} {
+		c := with(change)
+		if !slices.Equal(c.Halted, []string{"public.a"}) || !strings.Contains(c.String(), "kproxy rebuild public.a --new-lineage") {
+			t.Errorf("%s ends the lineage, and it says: %s", what, c)
+		}
+	}
+	for what, change := range map[string]func(*catalog.TablePolicy){
+		"another batch": func(t *catalog.TablePolicy) { t.Updates.Batch = 200 },
+		"an identifying column": func(t *catalog.TablePolicy) {
+			t.Columns = append(t.Columns, catalog.ColumnPolicy{Name: "name", Role: catalog.Identifying})
+		},
+	} {
+		if c := with(change); len(c.Halted) > 0 || strings.Contains(c.String(), "lineage") || !slices.Equal(c.Changed, []string{"public.a", "public.b"}) {
+			t.Errorf("%s ends no lineage, and it says: %s", what, c)
+		}
+	}
+}
+
 // TestCompareNamesWhatIsWritten changes the owner's server, by which the others go: it waits
 // for the next start, and they wait with it.
 func TestCompareNamesWhatIsWritten(t *testing.T) {
