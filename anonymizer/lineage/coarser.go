@@ -32,6 +32,7 @@ type Coarser struct {
 	indexed []*unit // by row.slot
 	free    []int32
 	groups  map[incremental.ClassID]*group
+	live    int // rows of groups that stand for somebody
 	dirty   []*group
 	places  map[*group]map[RowID]int32 // during a settling: the rows of a group by what is published of them now
 	waited  bool                       // what waits has changed
