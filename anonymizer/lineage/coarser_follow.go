@@ -21,7 +21,7 @@ func (c *Coarser) settle(ctx context.Context, s step) error {
 	c.followGone(s.gone, s.from)
 	for _, b := range s.born {
 		if b.origin == nil {
-			c.addUnit(b.class, b.labels)
+			c.follows(b.class, b.labels)
 			c.waited = true
 		}
 	}
@@ -84,7 +84,7 @@ func (c *Coarser) followRenewals(born []birth) error {
 		if old == nil {
 			return fmt.Errorf("class %d has taken rows of class %d, which is not known", b.class, b.origin.class)
 		}
-		u := c.addUnit(b.class, b.labels)
+		u := c.follows(b.class, b.labels)
 		if u.withheld = old.withheld; old.group == nil {
 			c.waited = true
 			continue
