@@ -115,6 +115,21 @@ func (t TablePolicy) Shown() TablePolicy {
 	return t.without(t.Hidden)
 }
 
+// Told are the constraints that readers are told of: those on columns that they see, and over these alone.
+func (t TablePolicy) Told() (told []privacy.Spec) {
+	seen := t.Shown()
+	for _, spec := range seen.Constraints {
+		if len(spec.Over) > 0 {
+			spec.Over = slices.DeleteFunc(slices.Clone(spec.Over), func(name string) bool { _, named := seen.Column(name); return !named })
+			if len(spec.Over) == 0 {
+				continue
+			}
+		}
+		told = append(told, spec)
+	}
+	return told
+}
+
 // without leaves out columns, and what is said of them.
 func (t TablePolicy) without(hidden []string) TablePolicy {
 	seen := t
