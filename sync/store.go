@@ -64,7 +64,7 @@ func sqlList[E any](list []E, sql func(int, E) string) string {
 // classes of each part with their generalized columns as text, r, a record of
 // the store.
 func (t *table) releaseList(pseudonym func(catalog.PublishedColumn) string) string {
-	return releaseListOf(&t.layout.publication, t.parts, pseudonym)
+	return releaseListOf(&t.layout.kept, t.parts, pseudonym)
 }
 
 // releaseListOf is the same of what is published in some parts.
