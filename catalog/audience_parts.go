@@ -62,12 +62,9 @@ func (t TablePolicy) Misplaced(spec privacy.Spec) (what, fix string) {
 // without which what is told of constraints would.
 func (b *builder) checkParts() {
 	own := b.publication.Components()
-	if len(own) == 1 {
-		return
-	}
 	for _, a := range b.publication.Policy.Audiences {
 		for _, spec := range a.Constraints {
-			if what, fix := b.publication.Policy.Misplaced(spec); what != "" {
+			if what, fix := b.publication.Policy.Misplaced(spec); what != "" && len(own) > 1 {
 				b.problem("", "is shown to audience "+a.Audience+": "+what, fix)
 			}
 		}
