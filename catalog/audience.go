@@ -115,6 +115,21 @@ func (t TablePolicy) Shown() TablePolicy {
 	return t.without(t.Hidden)
 }
 
+// Told are the constraints that readers are told of: those on columns that they see, and over these alone.
+func (t TablePolicy) Told() (told []privacy.Spec) {
+	seen := t.Shown()
+	for _, spec := range seen.Constraints {
+		if len(spec.Over) > 0 {
+			spec.Over = slices.DeleteFunc(slices.Clone(spec.Over), func(name string) bool { _, named := seen.Column(name); return !named })
+			if len(spec.Over) == 0 {
+				continue
+			}
+		}
+		told = append(told, spec)
+	}
+	return told
+}
+
 // without leaves out columns, and what is said of them.
 func (t TablePolicy) without(hidden []string) TablePolicy {
 	seen := t
@@ -310,9 +325,8 @@ func (b *builder) checkAudiences() {
 	if b.member && t.Updates.Mode == Guarded {
 		b.problem("", "has guarded updates and is released together with others, and audiences see tables that are released together with immediate ones alone", "take it out of the audiences, or write updates: immediate")
 	}
-	if !b.member && len(b.publication.Components()) > 1 {
-		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
-			"take it out of the audiences, or state a constraint over all columns")
+	if !b.member {
+		b.checkParts()
 	}
 	b.checkLimits()
 	for _, a := range t.Audiences {

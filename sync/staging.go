@@ -59,6 +59,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
 	statements = append(statements, p.createLinkedAudiences()...)
+	statements = append(statements, p.createCrossedAudiences()...)
 	if p.table.layout.publication.WeighsApart() {
 		class, weights := p.table.parts[0].column, p.table.release.weightTable()
 		statements = append(statements, weightsTable(weights, class))

@@ -128,8 +128,12 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 		if !c.complete {
 			continue
 		}
-		if at := d.at(&c.Over); at != nil {
-			d.wrong(at, "the constraints of audiences are over all quasi-identifying columns", "remove over")
+		if what, fix := t.policy.Misplaced(c.spec); what != "" {
+			at := d.at(&c.Over)
+			if at == nil {
+				at = d.at(c)
+			}
+			d.wrong(at, what, fix)
 			continue
 		}
 		stated, policy.Constraints = append(stated, c), append(policy.Constraints, c.spec)
