@@ -372,11 +372,11 @@ BEGIN
           ELSE 'Take it off readable: analysts read the protected table.' END;
       CONTINUE;
     END IF;
-    -- Each audience has stand-ins of its own; views over protected tables are the first's alone.
+    -- Each audience has stand-ins, and forms of views over protected tables, of its own.
     FOR audience IN
       SELECT a.reader, a.prefix || listed.schema AS release FROM (VALUES
-        ('kproxy_reader', 'kproxy_release_', true)
-      ) AS a(reader, prefix, is_first) WHERE a.is_first OR NOT listed.derived
+        ('kproxy_reader', 'kproxy_release_')
+      ) AS a(reader, prefix)
     LOOP
       IF NOT pg_catalog.has_schema_privilege(audience.reader, listed.schema, 'USAGE') THEN
         EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, audience.reader);
@@ -615,6 +615,20 @@ CREATE TABLE IF NOT EXISTS kproxy_store.view (
 ALTER TABLE kproxy_store.view ADD COLUMN IF NOT EXISTS accepted text DEFAULT '{"over_protected":true}';
 ALTER TABLE kproxy_store.view ALTER COLUMN accepted DROP DEFAULT;
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader";
+
+-- What was made of views over protected tables for audiences, likewise: each is over what the
+-- audience sees of the tables. What was accepted is in the table above.
+CREATE TABLE IF NOT EXISTS kproxy_store.audience_view (
+  audience    text,
+  view_schema text,
+  view_name   text,
+  made        oid,
+  digest      text NOT NULL,
+  problem     text,
+  omitted     integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (audience, view_schema, view_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.audience_view FROM PUBLIC, "kproxy_reader";
 
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
 -- so that the planner puts them in line; the look-ups behind them run for few
