@@ -139,6 +139,11 @@ func TestAudiencesSeeTheirOwnReleases(t *testing.T) {
 	if o := s.kproxy(t, "check"); o.code != 0 {
 		t.Errorf("check:\n%s%s", o.stdout, o.stderr)
 	}
+	for statement, want := range map[string]string{"TABLE visits": "audience press does not see table public.visits", "TABLE crossed": "no such relation"} {
+		if o := s.kproxy(t, "explain", "--user", "press", statement); !strings.Contains(o.stdout, want) {
+			t.Errorf("explain does not say of %s that %s:\n%s", statement, want, o.stdout)
+		}
+	}
 	for _, line := range []string{"researchers", clientUser} {
 		o := s.kproxy(t, "explain", "--user", line, "TABLE folk").must(t)
 		t.Log(o.stdout)
@@ -239,6 +244,8 @@ func TestAudiencesChange(t *testing.T) {
 	for name, conn := range map[string]*pgx.Conn{"bi": fine, "press": coarse} {
 		if _, err := conn.Exec(t.Context(), "FETCH ALL FROM c"); sqlState(t, err) != "57P01" {
 			t.Errorf("a session of %s goes on: %v", name, err)
+		} else if want := "reads other releases now"; !strings.Contains(err.Error(), want) {
+			t.Errorf("a session of %s is told %v", name, err)
 		}
 	}
 	if n := scalar[int](t, stays, "EXECUTE ask", pgx.QueryExecModeSimpleProtocol); n <= before {
