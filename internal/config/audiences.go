@@ -339,6 +339,7 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 		}
 	}
 	c.compareOthers(d, taken)
+	c.showMirrored()
 	for _, t := range c.Policy.Tables {
 		for i, seen := range t.Audiences {
 			for _, a := range c.Policy.Audiences {
@@ -346,6 +347,23 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 					t.Audiences[i].Role = a.Roles[0]
 				}
 			}
+		}
+	}
+}
+
+// showMirrored shows mirrored tables to all audiences: they are not protected.
+func (c *Config) showMirrored() {
+	for i := range c.Policy.Tables {
+		t := &c.Policy.Tables[i]
+		if !t.IsMirrored() {
+			continue
+		}
+		for _, a := range c.Policy.Audiences {
+			of := catalog.AudiencePolicy{Audience: a.Name}
+			if len(a.Roles) > 0 {
+				of.Role = a.Roles[0]
+			}
+			t.Viewers = append(t.Viewers, of)
 		}
 	}
 }
