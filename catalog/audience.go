@@ -76,6 +76,10 @@ func (p Policy) AudienceOf(role string) string {
 // For is the table's policy as an audience sees it; false where it does not see the table.
 // Constraints on columns that it does not see hold as well and are left out.
 func (t TablePolicy) For(audience string) (TablePolicy, bool) {
+	if slices.ContainsFunc(t.Viewers, func(a AudiencePolicy) bool { return a.Audience == audience }) {
+		t.Audience, t.Viewers = audience, nil
+		return t, true
+	}
 	place := t.place(audience)
 	if place < 0 {
 		return TablePolicy{}, false

@@ -52,6 +52,8 @@ type LabelDescription struct {
 	First, Beyond int
 	// Ordered says that the labels are an order, of which low..high is a label, too.
 	Ordered bool
+	// Hidden says that the column's readers see it only by labels above it.
+	Hidden bool
 }
 
 // Describe is the publication's description.
@@ -70,7 +72,7 @@ func (p Publication) Describe() Description {
 			d.K = column.K
 		}
 		if c.Part == Label {
-			d.Labels = append(d.Labels, labelsOf(c.Name, p.Attributes[c.Attribute].Spec)...)
+			d.Labels = append(d.Labels, labelsOf(c.Name, p.Attributes[c.Attribute])...)
 		}
 	}
 	d.Keys, d.OffBy = p.Membership.keys(d.Table), p.offBy()
@@ -178,9 +180,10 @@ func hierarchyInWords(spec hierarchy.Spec) string {
 	return words
 }
 
-// labelsOf are the labels that a column of this hierarchy can show besides values that the
-// policy does not name: the root first.
-func labelsOf(column string, spec hierarchy.Spec) []LabelDescription {
+// labelsOf are the labels of a column's hierarchy, which it can show unless they are hidden, besides values
+// that the policy does not name: the root first.
+func labelsOf(column string, of Attribute) []LabelDescription {
+	spec := of.Spec
 	nodes, ordered := spec.Taxonomy, false
 	if spec.Kind == hierarchy.Ordered {
 		ordered = true
@@ -192,18 +195,22 @@ func labelsOf(column string, spec hierarchy.Spec) []LabelDescription {
 		return nil
 	}
 	labels := []LabelDescription{{Column: column, Label: hierarchy.Root, Ordered: ordered}}
-	below := appendLabels(&labels, nodes, hierarchy.Root, column, ordered)
+	below := appendLabels(&labels, nodes, LabelDescription{Column: column, Parent: hierarchy.Root, Ordered: ordered, Leaves: 1}, of.Depth)
 	labels[0].Leaves, labels[0].Beyond = below, len(labels)
 	return labels
 }
 
-// appendLabels adds the nodes and all that is below them, and counts the values.
-func appendLabels(labels *[]LabelDescription, nodes []hierarchy.Node, parent, column string, ordered bool) (leaves int) {
+// appendLabels adds the nodes, each described as a value below the same label, and all that is below them,
+// and counts the values. Those are hidden that are deeper than so many levels, unless that is 0.
+func appendLabels(labels *[]LabelDescription, nodes []hierarchy.Node, as LabelDescription, depth int) (leaves int) {
 	for _, n := range nodes {
 		at := len(*labels)
-		*labels = append(*labels, LabelDescription{Column: column, Label: n.Label, Parent: parent, Leaves: 1, First: at, Ordered: ordered})
+		as.Label, as.First = n.Label, at
+		*labels = append(*labels, as)
 		if len(n.Children) > 0 {
-			(*labels)[at].Leaves = appendLabels(labels, n.Children, n.Label, column, ordered)
+			below := as
+			below.Parent, below.Hidden = n.Label, as.Hidden || depth == 1
+			(*labels)[at].Leaves = appendLabels(labels, n.Children, below, depth-1)
 		}
 		(*labels)[at].Beyond = len(*labels)
 		leaves += (*labels)[at].Leaves

@@ -43,17 +43,24 @@ func TestDescriptionsHaveLabels(t *testing.T) {
 		{Label: "none"},
 	}}
 	for _, c := range []struct {
-		spec hierarchy.Spec
-		want string
+		spec  hierarchy.Spec
+		depth int
+		want  string
 	}{
-		{taxonomy, "* of : 3 in 0-6; care of *: 2 in 1-5; nurse of care: 1 in 2-3; medical of care: 1 in 3-5; doctor of medical: 1 in 4-5; none of *: 1 in 5-6"},
-		{hierarchy.Spec{Kind: hierarchy.Ordered, Order: []string{"low", "high"}}, "* of : 2 in 0-3; low of *: 1 in 1-2; high of *: 1 in 2-3"},
-		{hierarchy.Spec{Kind: hierarchy.Categorical}, ""},
-		{hierarchy.Spec{Kind: hierarchy.Prefix}, ""},
+		{taxonomy, 0, "* of : 3 in 0-6; care of *: 2 in 1-5; nurse of care: 1 in 2-3; medical of care: 1 in 3-5; doctor of medical: 1 in 4-5; none of *: 1 in 5-6"},
+		{taxonomy, 1, "* of : 3 in 0-6; care of *: 2 in 1-5; (nurse of care: 1 in 2-3); (medical of care: 1 in 3-5); (doctor of medical: 1 in 4-5); none of *: 1 in 5-6"},
+		{taxonomy, 2, "* of : 3 in 0-6; care of *: 2 in 1-5; nurse of care: 1 in 2-3; medical of care: 1 in 3-5; (doctor of medical: 1 in 4-5); none of *: 1 in 5-6"},
+		{hierarchy.Spec{Kind: hierarchy.Ordered, Order: []string{"low", "high"}}, 0, "* of : 2 in 0-3; low of *: 1 in 1-2; high of *: 1 in 2-3"},
+		{hierarchy.Spec{Kind: hierarchy.Categorical}, 0, ""},
+		{hierarchy.Spec{Kind: hierarchy.Prefix}, 0, ""},
 	} {
 		var got []string
-		for _, l := range labelsOf("job", c.spec) {
-			got = append(got, fmt.Sprintf("%s of %s: %d in %d-%d", l.Label, l.Parent, l.Leaves, l.First, l.Beyond))
+		for _, l := range labelsOf("job", Attribute{Spec: c.spec, Depth: c.depth}) {
+			text := fmt.Sprintf("%s of %s: %d in %d-%d", l.Label, l.Parent, l.Leaves, l.First, l.Beyond)
+			if l.Hidden {
+				text = "(" + text + ")"
+			}
+			got = append(got, text)
 		}
 		if strings.Join(got, "; ") != c.want {
 			t.Errorf("%v\n got %s\nwant %s", c.spec, strings.Join(got, "; "), c.want)

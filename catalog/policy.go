@@ -65,6 +65,8 @@ type TablePolicy struct {
 	// Hidden are columns that the table's own readers do not see, and some audiences do. Constraints
 	// hold for them as if all saw them.
 	Hidden []string `json:",omitempty"`
+	// Viewers are the audiences that see a mirrored table, as it is: all of them.
+	Viewers []AudiencePolicy `json:",omitempty"`
 	// Audiences are those that see the table, in the order of Policy.Audiences.
 	Audiences []AudiencePolicy `json:",omitempty"`
 	// Audience is the one that the policy is for; see TablePolicy.For.

@@ -61,7 +61,9 @@ func Ordered(views []View) []View {
 
 // What readers are told of views over protected tables that they cannot have.
 const (
-	unlistedView     = "It is a view over protected tables; the operator can have it published by listing it under readable."
+	unlistedView = "It is a view over protected tables; the operator can have it published by listing it under readable."
+	// UnseenTable is for audiences.
+	UnseenTable      = "It reads a table that you cannot read."
 	materializedView = "It is a materialized view over protected tables, which cannot be published; the operator can make it a view."
 )
 
@@ -76,7 +78,7 @@ func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot 
 	for _, v := range views {
 		reason, gone := withdrawn[v.Name]
 		switch {
-		case s.audience != "": // views over protected tables are not for audiences
+		case s.audience != "" && !v.Publishable(): // an audience is not told what it is over
 			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name}
 		case v.Kind != KindView && !v.Listed:
 			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: materializedView}
@@ -86,12 +88,20 @@ func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot 
 			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: unlistedView}
 		case gone:
 			relations[v.Name] = Resolution{Disposition: Withdrawn, Source: v.Name, Reason: reason}
+		case slices.ContainsFunc(v.Tables, func(t Name) bool { return !s.shows(t) }):
+			relations[v.Name] = Resolution{Disposition: Withdrawn, Source: v.Name, Reason: UnseenTable}
 		default:
 			others := func(read Name) bool { return !slices.Contains(v.Tables, read) }
-			relations[v.Name] = Resolution{Disposition: Protected, Source: v.Name, Target: Published(v.Name), FormAlone: slices.ContainsFunc(v.Reads, others)}
+			relations[v.Name] = Resolution{Disposition: Protected, Source: v.Name, Target: PublishedFor(s.audience, v.Name), FormAlone: slices.ContainsFunc(v.Reads, others)}
 		}
 	}
 	return s.with(relations)
+}
+
+// shows says whether the table is protected, and one that the audience sees.
+func (s *Snapshot) shows(table Name) bool {
+	r := s.relations[table]
+	return r.Disposition == Protected || r.Disposition == Withdrawn
 }
 
 // InDefinition is what names in a view's definition stand for: the relations given, and no

@@ -159,3 +159,61 @@ func TestMirroredJoins(t *testing.T) {
 		t.Errorf("%d versions were seen: %v", len(versions), err)
 	}
 }
+
+// TestAudiencesSeeMirroredTables has users of audiences join what they see with tables of the source that are
+// not protected, each under names of her own.
+func TestAudiencesSeeMirroredTables(t *testing.T) {
+	t.Parallel()
+	o := sqlSite(audienceSchema, strings.Replace(audiencePolicy, "readable: [towns, ages]", "mirrored:\n  towns: {columns: [town]}", 1))
+	o.apart = ownServer(t, pgserver.Options{})
+	s := newSite(t, o)
+	readers, users := "  readers:\n", "users:\n"
+	for _, name := range []string{"researchers", "more", "press"} {
+		readers += fmt.Sprintf("    %s: {user: %q, password_file: reader.password}\n", name, s.database+"_"+name)
+		users += fmt.Sprintf("  - {name: %s, reader: %[1]s, verifier: %s}\n", name, clientVerifier(t))
+	}
+	s.replace(t, "users:\n", users, "slot: ", readers+"slot: ")
+	psql(t, s.admin, s.kproxy(t, "setup", "--print", "--side", "source").must(t).stdout).must(t)
+	s.kproxy(t, "setup").must(t)
+	s.kproxy(t, "check").must(t)
+	s.serve(t)
+	source := connect(t, s.admin)
+	for _, user := range []string{clientUser, "researchers", "more", "press"} {
+		conn := connect(t, s.of(user))
+		if got := scalar[int](t, conn, "SELECT count(*) FROM towns CROSS JOIN folk"); got != 1200 {
+			t.Errorf("%s joins %d rows", user, got)
+		}
+		if got := scalar[string](t, conn, "SELECT string_agg(attname, ' ') FROM pg_attribute WHERE attrelid = 'towns'::regclass AND attnum > 0"); got != "town" {
+			t.Errorf("%s sees the columns %s", user, got)
+		}
+		for _, refused := range []string{"SELECT size FROM towns", "SELECT kproxy_record FROM towns", "TABLE kproxy_release_public.towns", "TABLE kproxy_audience_press_public.towns", "SELECT ctid FROM towns", "DELETE FROM towns"} {
+			if _, err := conn.Exec(t.Context(), refused); sqlState(t, err) == "" {
+				t.Errorf("%s: %s is not refused", user, refused)
+			}
+		}
+		execute(t, source, "INSERT INTO towns VALUES ('"+user+"', 3)")
+		eventually(t, user+" sees what is new", func() bool { return scalar[int](t, conn, "SELECT count(*) FROM towns WHERE town = '"+user+"'") == 1 })
+		execute(t, source, "DELETE FROM towns WHERE town = '"+user+"'")
+		eventually(t, user+" does not see what is gone", func() bool { return scalar[int](t, conn, "SELECT count(*) FROM towns") == 2 })
+	}
+	for _, command := range []string{"check", "status", "verify"} {
+		if out := s.kproxy(t, command); out.code != 0 {
+			t.Errorf("%s:\n%s%s", command, out.stdout, out.stderr)
+		}
+	}
+	// An audience that joins sees it, and one that leaves sees it no more.
+	s.replace(t, "  press:\n    readers: [press]\n", "  public:\n    readers: [press]\n")
+	s.kproxy(t, "setup").must(t)
+	s.kproxy(t, "reload").must(t)
+	eventually(t, "the new audience sees it", func() bool {
+		conn, err := pgx.Connect(t.Context(), s.of("press"))
+		if err != nil {
+			return false
+		}
+		defer conn.Close(t.Context())
+		_, err = conn.Exec(t.Context(), "SELECT FROM towns, folk")
+		return err == nil
+	})
+	s.kproxy(t, "setup").must(t)
+	s.kproxy(t, "check").must(t)
+}

@@ -58,7 +58,7 @@ func (s *Server) EndReadersAs(some func(reader string) bool, relations ...string
 func (s *Server) EndRoles(readers ...string) {
 	for _, session := range s.keys.sessions() {
 		if slices.Contains(readers, session.who.Reader) {
-			session.revoke(errRevoked)
+			session.revoke(errMoved)
 		}
 	}
 }

@@ -25,6 +25,7 @@ var (
 	errClientGone   = errors.New("the client is gone")
 	errUpstreamGone = newFatal(stateConnectionFailure, "the connection to the database server was lost")
 	errUncallable   = newFatal(stateAdminShutdown, "terminating connection because a function was withdrawn").withHint("Connect again; other functions can be called.")
+	errMoved        = newFatal(stateAdminShutdown, "terminating connection because its role reads other releases now").withHint("Connect again.")
 	errRevoked      = newFatal(stateAdminShutdown, "terminating connection because a published table was withdrawn").withHint("Connect again; the other tables can be read.")
 	errNoUser       = newFatal(stateAdminShutdown, "terminating connection because its user may no longer log in as it did")
 	errMisled       = newFatal(stateAdminShutdown, "terminating connection because its database server does not follow the one that kproxy publishes on").withHint("Connect again: sessions go to the servers that do.")

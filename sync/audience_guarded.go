@@ -279,6 +279,9 @@ func (s *guarded) audienceReason(f lineage.CoarserFreshness, classes int) string
 
 // shownFor is what the published view of an audience stands on.
 func (t *table) shownFor(a *audience) string {
+	if t.layout.isMirrored() {
+		return t.shownRelease()
+	}
 	release := a.relation("release", t.release.generation)
 	if !a.publication.WeighsApart() {
 		return release

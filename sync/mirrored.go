@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // mirror is the mode of a table that is not protected. The records of the store are what readers
@@ -106,7 +107,26 @@ func (s *mirror) due() time.Time { return time.Time{} }
 
 func (s *mirror) nextClass() incremental.ClassID { return 1 }
 
-func (s *mirror) status() TableStatus { return TableStatus{Records: s.records} }
+func (s *mirror) status() TableStatus {
+	status := TableStatus{Records: s.records}
+	for _, a := range s.t.layout.audiences {
+		if status.Audiences == nil {
+			status.Audiences = make(map[string]AudienceStatus)
+		}
+		status.Audiences[a.name] = AudienceStatus{} // as for all
+	}
+	return status
+}
+
+// viewersOf are the audiences that see a mirrored table: its records, as its other readers do.
+func viewersOf(p catalog.Publication) (all []audience) {
+	for _, of := range p.Policy.Viewers {
+		a := audience{name: of.Audience, role: of.Role}
+		a.publication, _ = p.For(of.Audience)
+		all = append(all, a)
+	}
+	return all
+}
 
 func (t *layout) isMirrored() bool { return t.publication.Policy.IsMirrored() }
 

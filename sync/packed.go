@@ -144,6 +144,9 @@ func (t *table) releaseRows() string {
 // allReleaseRows are releaseRows of the table's own readers and of its audiences.
 func (t *table) allReleaseRows() []string {
 	all, kind := []string{t.releaseRows()}, "release"
+	if t.layout.isMirrored() {
+		return all
+	}
 	if t.isPacked() {
 		kind = "packed"
 	}

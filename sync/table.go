@@ -110,6 +110,7 @@ func newTable(p catalog.Publication) (*table, error) {
 		return nil, err
 	}
 	if t.layout.isMirrored() {
+		t.layout.audiences = viewersOf(p)
 		return t, nil // it has no classes
 	}
 	if t.layout.audiences, err = audiencesOf(p, schema, t.layout.attributes); err != nil {

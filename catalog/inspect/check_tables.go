@@ -138,7 +138,7 @@ func (c *checker) checkOwn() error {
 func (c *checker) published() []catalog.Name {
 	names := c.in.seen()
 	for _, v := range c.views {
-		if v.Publishable() && c.in.audience == "" {
+		if v.Publishable() {
 			names = append(names, v.Name)
 		}
 	}
@@ -156,6 +156,7 @@ var storeRelations = []struct {
 	names   []string
 	without string
 }{
+	{[]string{"kproxy_store.audience_view"}, "published no views for audiences"},
 	{[]string{"kproxy_store.accepted", "kproxy_store.policy"}, "did not keep what the operator accepts"},
 	{[]string{"kproxy_catalog.heartbeat", "kproxy_store.applied"}, "could not tell whom the readers' servers follow"},
 	{[]string{"kproxy_catalog.mark"}, "did not tell whether what readers see has changed"},

@@ -135,25 +135,25 @@ type Widening struct {
 
 type wideningRow struct{ Schema, Relation, Source string }
 
-// Widenings looks for published views that show the reader role more than it may read
-// itself. There should be none: a view's owner reads with other rights.
-func Widenings(ctx context.Context, conn *pgx.Conn, reader string) ([]Widening, error) {
-	return readWidenings(ctx, conn, reader, "")
+// Widenings looks for what is published of views for an audience, or for the policy's own readers, that
+// shows their role more than it may read itself. There should be none: a view's owner reads with other rights.
+func Widenings(ctx context.Context, conn *pgx.Conn, audience, reader string) ([]Widening, error) {
+	return readWidenings(ctx, conn, audience, reader, "")
 }
 
 // WidenedBy is [Widenings] for one published view.
-func WidenedBy(ctx context.Context, conn *pgx.Conn, reader string, view catalog.Name) ([]Widening, error) {
-	return readWidenings(ctx, conn, reader, view.SQL())
+func WidenedBy(ctx context.Context, conn *pgx.Conn, audience, reader string, view catalog.Name) ([]Widening, error) {
+	return readWidenings(ctx, conn, audience, reader, view.SQL())
 }
 
-func readWidenings(ctx context.Context, conn *pgx.Conn, reader, view string) ([]Widening, error) {
+func readWidenings(ctx context.Context, conn *pgx.Conn, audience, reader, view string) ([]Widening, error) {
 	var found []Widening
 	err := reading(ctx, conn, func() error {
 		oid, err := roleOID(ctx, conn, reader)
 		if err != nil {
 			return err
 		}
-		found, err = widenings(ctx, conn, oid, "", view)
+		found, err = widenings(ctx, conn, oid, audience, view)
 		return err
 	})
 	if err != nil {

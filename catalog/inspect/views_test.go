@@ -128,7 +128,7 @@ func TestAuditOfViews(t *testing.T) {
 	execute(t, p.admin, p.fill(`CREATE TABLE secrets (word text); CREATE VIEW kproxy_release_public.wide AS SELECT word FROM secrets;
 		ALTER VIEW kproxy_release_public.wide OWNER TO "{owner}"; GRANT SELECT ON kproxy_release_public.wide TO "{reader}"`))
 	for view, want := range map[string]int{"wide": 1, "adults": 0, "none": 0} {
-		found, err := inspect.WidenedBy(t.Context(), p.owner, p.in.Reader, catalog.Name{Schema: "kproxy_release_public", Relation: view})
+		found, err := inspect.WidenedBy(t.Context(), p.owner, "", p.in.Reader, catalog.Name{Schema: "kproxy_release_public", Relation: view})
 		if err != nil || len(found) != want {
 			t.Errorf("%s widens what the reader may read: %v, %v", view, found, err)
 		}

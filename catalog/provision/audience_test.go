@@ -158,7 +158,7 @@ func TestAudiencesReadTheirOwnDescriptions(t *testing.T) {
 	admin, in, connected := walled(t)
 	execute(t, admin, `INSERT INTO kproxy_catalog.described VALUES ('public', 'patients', 5, 'k = 5', 'immediate', now(), NULL, 0, ''), ('public', 'patients', 25, 'k = 25', 'immediate', now(), NULL, 0, 'research');
 		INSERT INTO kproxy_catalog.described_column VALUES ('public', 'patients', 1, 'stage', 'text', NULL, '', NULL, NULL, NULL, ''), ('public', 'patients', 1, 'age', 'int', NULL, '', NULL, NULL, NULL, 'research');
-		INSERT INTO kproxy_catalog.label VALUES ('public', 'patients', 'stage', '*', NULL, 1, '[0,1)', false, ''), ('public', 'patients', 'age', '*', NULL, 1, '[0,1)', false, 'research');
+		INSERT INTO kproxy_catalog.label VALUES ('public', 'patients', 'stage', '*', NULL, 1, '[0,1)', false, false, ''), ('public', 'patients', 'age', '*', NULL, 1, '[0,1)', false, false, 'research');
 		INSERT INTO kproxy_catalog.described_key VALUES ('public', 'patients', 'patients_pkey', '{stage}', NULL, NULL, 'release_1_pkey')`)
 	for who, want := range map[string]string{"": "5 stage stage 1", "bi": "5 stage stage 1", "research": "25 age age 0", "second": "25 age age 0", "press": "none none none 0"} {
 		got := text(t, connected[who], `SELECT concat_ws(' ', coalesce((SELECT string_agg(k::text, ',') FROM kproxy.tables()), 'none'),

@@ -32,10 +32,12 @@ type panel struct {
 func TestCube(t *testing.T) {
 	heavy(t)
 	start(t)
-	cube := startCube(t)
+	audiences := startAudiences(t)
+	cube := startCube(t, audiences.connections())
+	t.Run("audiences", func(t *testing.T) { audiences.ask(t, cube) })
 	t.Run("tables", func(t *testing.T) {
 		var found map[string]map[string][]struct{ Name, Type string }
-		cube.get(t, "/tables", nil, &found)
+		cube.get(t, "", "/tables", nil, &found)
 		var shown [][]string
 		for schema, tables := range found {
 			for name, columns := range tables {
@@ -51,27 +53,31 @@ func TestCube(t *testing.T) {
 	})
 	for _, p := range dashboard(t) {
 		t.Run(p.Name, func(t *testing.T) {
-			rows, failure := cube.load(t, p.Query)
+			rows, failure := cube.load(t, "", p.Query)
 			if failure != "" {
 				t.Fatal(failure)
 			}
-			var shown [][]string
-			for _, row := range rows {
-				values := make([]string, len(p.Columns))
-				for i, column := range p.Columns {
-					values[i] = text(row[column])
-				}
-				shown = append(shown, values)
-			}
-			agree(t, shown, published(t, p.SQL))
+			agree(t, p.shown(rows), published(t, p.SQL))
 		})
 	}
 	t.Run("pre-aggregation in the database", func(t *testing.T) {
-		_, failure := cube.load(t, json.RawMessage(`{"measures": ["stored.count"], "dimensions": ["stored.ward"]}`))
+		_, failure := cube.load(t, "", json.RawMessage(`{"measures": ["stored.count"], "dimensions": ["stored.ward"]}`))
 		if !strings.Contains(failure, "CREATE is not allowed") {
 			t.Errorf("Cube is told %q", failure)
 		}
 	})
+}
+
+// shown are the rows that Cube shows, in the order of the panel's columns.
+func (p panel) shown(rows []map[string]any) (shown [][]string) {
+	for _, row := range rows {
+		values := make([]string, len(p.Columns))
+		for i, column := range p.Columns {
+			values[i] = text(row[column])
+		}
+		shown = append(shown, values)
+	}
+	return shown
 }
 
 func dashboard(t *testing.T) []panel {
@@ -90,7 +96,8 @@ func dashboard(t *testing.T) []panel {
 // cube is the URL of a running Cube.
 type cube string
 
-func startCube(t *testing.T) cube {
+// startCube starts it; connections are those of users who ask with tokens, as JSON.
+func startCube(t *testing.T, connections string) cube {
 	t.Helper()
 	folder := project(t, "cube")
 	port, err := rig.FreePort()
@@ -99,7 +106,7 @@ func startCube(t *testing.T) cube {
 	}
 	cmd := exec.Command("node", "server.js")
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "NODE_ENV=production", fmt.Sprintf("PORT=%d", port),
+	cmd.Env = append(os.Environ(), "NODE_ENV=production", "CONNECTIONS="+connections, fmt.Sprintf("PORT=%d", port),
 		"CUBEJS_DB_TYPE=postgres", "CUBEJS_DB_HOST="+site.Analyst.Hostname(), "CUBEJS_DB_PORT="+site.Analyst.Port(),
 		"CUBEJS_DB_NAME=hospital", "CUBEJS_DB_USER=analyst", "CUBEJS_DB_PASS="+password(),
 		"CUBEJS_API_SECRET=of a test", "CUBEJS_CACHE_AND_QUEUE_DRIVER=memory", "CUBEJS_EXTERNAL_DEFAULT=false",
@@ -122,15 +129,15 @@ func startCube(t *testing.T) cube {
 	return cube("http://127.0.0.1:" + strconv.Itoa(port))
 }
 
-// load asks a question until its answer is there.
-func (c cube) load(t *testing.T, query json.RawMessage) (rows []map[string]any, failure string) {
+// load asks a question until its answer is there, with the token of a user.
+func (c cube) load(t *testing.T, token string, query json.RawMessage) (rows []map[string]any, failure string) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		var answer struct {
 			Error string
 			Data  []map[string]any
 		}
-		c.get(t, "/cubejs-api/v1/load", url.Values{"query": {string(query)}}, &answer)
+		c.get(t, token, "/cubejs-api/v1/load", url.Values{"query": {string(query)}}, &answer)
 		if answer.Error != "Continue wait" {
 			return answer.Data, answer.Error
 		}
@@ -139,11 +146,14 @@ func (c cube) load(t *testing.T, query json.RawMessage) (rows []map[string]any, 
 	return nil, ""
 }
 
-func (c cube) get(t *testing.T, path string, query url.Values, answer any) {
+func (c cube) get(t *testing.T, token, path string, query url.Values, answer any) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, string(c)+path+"?"+query.Encode(), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -14,12 +14,18 @@ import (
 // superuser: the rows, each value as PostgreSQL's text, null as "".
 func published(t *testing.T, sql string) [][]string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), site.Source)
+	return publishedIn(t, site.Source, "kproxy_release_public", sql)
+}
+
+// publishedIn is likewise of the relations of a release schema of a database.
+func publishedIn(t *testing.T, url, schema, sql string) [][]string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	results, err := conn.PgConn().Exec(t.Context(), "SET search_path = kproxy_release_public, public; SET timezone = 'UTC'; "+sql).ReadAll()
+	results, err := conn.PgConn().Exec(t.Context(), "SET search_path = "+schema+", public; SET timezone = 'UTC'; "+sql).ReadAll()
 	if err != nil {
 		t.Fatalf("straight: %v\n%s", err, sql)
 	}

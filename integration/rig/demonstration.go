@@ -18,6 +18,8 @@ type Demonstration struct {
 	Source string
 	// Console is the URL of the console, where admin logs in with Password.
 	Console, Password string
+	// Program is the path of kproxy.
+	Program string
 
 	dir     string
 	process *exec.Cmd
@@ -50,11 +52,11 @@ func (d *Demonstration) start(patients int) error {
 	if err := os.Chmod(d.dir, os.ModeSticky|0o777); err != nil {
 		return err
 	}
-	program, err := Build(d.dir)
-	if err != nil {
+	var err error
+	if d.Program, err = Build(d.dir); err != nil {
 		return err
 	}
-	cmd := exec.Command(program, "demo", "--patients", strconv.Itoa(patients), "--persons", persons, "--listen", "127.0.0.1:0")
+	cmd := exec.Command(d.Program, "demo", "--patients", strconv.Itoa(patients), "--persons", persons, "--listen", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "TMPDIR="+d.dir)
 	cmd.Stdout, cmd.Stderr = &d.told, &d.told
 	if err := cmd.Start(); err != nil {

@@ -16,7 +16,7 @@ import (
 type audience struct {
 	Name    string           `yaml:",name" what:"an audience's name" as:"audience"`
 	Readers []string         `yaml:"readers" what:"the list of readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
-	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees. It does not see others, nor views over protected tables."`
+	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees. It sees no others, and views over protected tables that read nothing else."`
 	People  []audiencePeople `yaml:"people" each:"kind of person" empty:"the audience sees nothing of them" fix:"patient: {constraints: [{k: 25}]}" doc:"The kinds of persons, of people, whose tables the audience sees: all tables of a kind, which it joins as others do."`
 }
 
@@ -351,6 +351,7 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 		}
 	}
 	c.compareOthers(d, taken)
+	c.showMirrored()
 	for _, t := range c.Policy.Tables {
 		for i, seen := range t.Audiences {
 			for _, a := range c.Policy.Audiences {
@@ -358,6 +359,23 @@ func (c *Config) compareAudiences(d *decoder, written []audience) {
 					t.Audiences[i].Role = a.Roles[0]
 				}
 			}
+		}
+	}
+}
+
+// showMirrored shows mirrored tables to all audiences: they are not protected.
+func (c *Config) showMirrored() {
+	for i := range c.Policy.Tables {
+		t := &c.Policy.Tables[i]
+		if !t.IsMirrored() {
+			continue
+		}
+		for _, a := range c.Policy.Audiences {
+			of := catalog.AudiencePolicy{Audience: a.Name}
+			if len(a.Roles) > 0 {
+				of.Role = a.Roles[0]
+			}
+			t.Viewers = append(t.Viewers, of)
 		}
 	}
 }

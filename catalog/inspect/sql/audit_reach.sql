@@ -109,8 +109,9 @@ WITH RECURSIVE protected AS (
   JOIN pg_namespace vn ON vn.nspname = $8 || g.table_schema
   JOIN pg_class v ON v.relnamespace = vn.oid AND v.relname = g.table_name AND v.relkind = 'v'
   JOIN pg_namespace sn ON sn.nspname = $7
-  JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation
-    AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking) OR g.mirrored AND release.oid IN (SELECT oid FROM mirroring))
+  JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || CASE WHEN $10 <> '' AND NOT g.mirrored THEN $10 || '_' ELSE '' END || g.generation
+    -- What is mirrored is one for all audiences.
+    AND (release.relkind = 'r' AND NOT g.mirrored OR release.oid IN (SELECT oid FROM unpacking) AND NOT g.mirrored OR g.mirrored AND release.oid IN (SELECT oid FROM mirroring))
   LEFT JOIN pg_class weights ON weights.relnamespace = sn.oid AND weights.relname = 'cellweight_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation AND weights.relkind = 'r'
   WHERE EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source = release.oid)
     AND NOT EXISTS (

@@ -54,14 +54,15 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.description (
 );
 REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.description FROM PUBLIC, {{.Heads}};
 
--- The schema and the name of a published table as a client writes them. Without a schema,
+-- The schema and the name of a published table as a client writes them, or as the client's own release
+-- has them, which is what a regclass is as text. Without a schema,
 -- it is the first one by name that has such a table.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.described_table(name text) RETURNS TABLE (table_schema text, table_name text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
   SELECT d.table_schema, d.table_name
   FROM pg_catalog.parse_ident($1) AS n(parts)
   JOIN {{.CatalogSchema}}.described d ON d.table_name = n.parts[pg_catalog.cardinality(n.parts)]
-  WHERE pg_catalog.cardinality(n.parts) = 1 OR pg_catalog.cardinality(n.parts) = 2 AND d.table_schema = n.parts[1]
+  WHERE pg_catalog.cardinality(n.parts) = 1 OR pg_catalog.cardinality(n.parts) = 2 AND n.parts[1] IN (d.table_schema, {{.CatalogSchema}}.release_prefix() || d.table_schema)
   ORDER BY d.table_schema LIMIT 1
 $kproxy$;
 

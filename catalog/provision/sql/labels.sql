@@ -53,6 +53,8 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.label (
   ordered      boolean NOT NULL,  -- whether they are an order, of which low..high is a label, too
   PRIMARY KEY (table_name, column_name, label, table_schema)
 );
+-- Labels that an audience sees only by those above: what they mean is known, and they are not listed.
+ALTER TABLE {{.CatalogSchema}}.label ADD COLUMN IF NOT EXISTS hidden boolean NOT NULL DEFAULT false;
 
 -- The ranks that a label of an order, a value or low..high, stands for.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.rank_span(label text, rank jsonb) RETURNS int4range
@@ -134,6 +136,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
 BEGIN
   RETURN QUERY SELECT l.label, l.parent, l.leaves FROM {{.CatalogSchema}}.described_table($1) t
     JOIN {{.CatalogSchema}}.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+    WHERE NOT l.hidden
     ORDER BY pg_catalog.lower(l.span);
   IF NOT FOUND THEN
     RAISE NOTICE 'no column "%" with a taxonomy or an order is published in a table "%"', $2, $1

@@ -92,14 +92,14 @@ BEGIN
           ELSE 'Take it off readable: analysts read the protected table.' END;
       CONTINUE;
     END IF;
-    -- Each audience has stand-ins of its own; views over protected tables are the first's alone.
+    -- Each audience has stand-ins, and forms of views over protected tables, of its own.
     FOR audience IN
       SELECT a.reader, a.prefix || listed.schema AS release FROM (VALUES
-        ({{literal .Reader}}, {{literal .ReleasePrefix}}, true)
+        ({{literal .Reader}}, {{literal .ReleasePrefix}})
 {{- range .Audiences}},
-        ({{literal .Head}}, {{literal .Prefix}}, false)
+        ({{literal .Head}}, {{literal .Prefix}})
 {{- end}}
-      ) AS a(reader, prefix, is_first) WHERE a.is_first OR NOT listed.derived
+      ) AS a(reader, prefix)
     LOOP
       IF NOT pg_catalog.has_schema_privilege(audience.reader, listed.schema, 'USAGE') THEN
         EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, audience.reader);

@@ -15,3 +15,17 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.view (
 ALTER TABLE {{.StoreSchema}}.view ADD COLUMN IF NOT EXISTS accepted text DEFAULT '{"over_protected":true}';
 ALTER TABLE {{.StoreSchema}}.view ALTER COLUMN accepted DROP DEFAULT;
 REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.view FROM PUBLIC, {{.Heads}};
+
+-- What was made of views over protected tables for audiences, likewise: each is over what the
+-- audience sees of the tables. What was accepted is in the table above.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.audience_view (
+  audience    text,
+  view_schema text,
+  view_name   text,
+  made        oid,
+  digest      text NOT NULL,
+  problem     text,
+  omitted     integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (audience, view_schema, view_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.audience_view FROM PUBLIC, {{.Heads}};

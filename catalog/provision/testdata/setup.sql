@@ -372,11 +372,11 @@ BEGIN
           ELSE 'Take it off readable: analysts read the protected table.' END;
       CONTINUE;
     END IF;
-    -- Each audience has stand-ins of its own; views over protected tables are the first's alone.
+    -- Each audience has stand-ins, and forms of views over protected tables, of its own.
     FOR audience IN
       SELECT a.reader, a.prefix || listed.schema AS release FROM (VALUES
-        ('kproxy_reader', 'kproxy_release_', true)
-      ) AS a(reader, prefix, is_first) WHERE a.is_first OR NOT listed.derived
+        ('kproxy_reader', 'kproxy_release_')
+      ) AS a(reader, prefix)
     LOOP
       IF NOT pg_catalog.has_schema_privilege(audience.reader, listed.schema, 'USAGE') THEN
         EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, audience.reader);
@@ -615,6 +615,20 @@ CREATE TABLE IF NOT EXISTS kproxy_store.view (
 ALTER TABLE kproxy_store.view ADD COLUMN IF NOT EXISTS accepted text DEFAULT '{"over_protected":true}';
 ALTER TABLE kproxy_store.view ALTER COLUMN accepted DROP DEFAULT;
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader";
+
+-- What was made of views over protected tables for audiences, likewise: each is over what the
+-- audience sees of the tables. What was accepted is in the table above.
+CREATE TABLE IF NOT EXISTS kproxy_store.audience_view (
+  audience    text,
+  view_schema text,
+  view_name   text,
+  made        oid,
+  digest      text NOT NULL,
+  problem     text,
+  omitted     integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (audience, view_schema, view_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.audience_view FROM PUBLIC, "kproxy_reader";
 
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
 -- so that the planner puts them in line; the look-ups behind them run for few
@@ -1504,14 +1518,15 @@ CREATE TABLE IF NOT EXISTS kproxy_store.description (
 );
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.description FROM PUBLIC, "kproxy_reader";
 
--- The schema and the name of a published table as a client writes them. Without a schema,
+-- The schema and the name of a published table as a client writes them, or as the client's own release
+-- has them, which is what a regclass is as text. Without a schema,
 -- it is the first one by name that has such a table.
 CREATE OR REPLACE FUNCTION kproxy_catalog.described_table(name text) RETURNS TABLE (table_schema text, table_name text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
   SELECT d.table_schema, d.table_name
   FROM pg_catalog.parse_ident($1) AS n(parts)
   JOIN kproxy_catalog.described d ON d.table_name = n.parts[pg_catalog.cardinality(n.parts)]
-  WHERE pg_catalog.cardinality(n.parts) = 1 OR pg_catalog.cardinality(n.parts) = 2 AND d.table_schema = n.parts[1]
+  WHERE pg_catalog.cardinality(n.parts) = 1 OR pg_catalog.cardinality(n.parts) = 2 AND n.parts[1] IN (d.table_schema, kproxy_catalog.release_prefix() || d.table_schema)
   ORDER BY d.table_schema LIMIT 1
 $kproxy$;
 
@@ -1735,6 +1750,8 @@ CREATE TABLE IF NOT EXISTS kproxy_catalog.label (
   ordered      boolean NOT NULL,  -- whether they are an order, of which low..high is a label, too
   PRIMARY KEY (table_name, column_name, label, table_schema)
 );
+-- Labels that an audience sees only by those above: what they mean is known, and they are not listed.
+ALTER TABLE kproxy_catalog.label ADD COLUMN IF NOT EXISTS hidden boolean NOT NULL DEFAULT false;
 
 -- The ranks that a label of an order, a value or low..high, stands for.
 CREATE OR REPLACE FUNCTION kproxy_catalog.rank_span(label text, rank jsonb) RETURNS int4range
@@ -1822,6 +1839,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
 BEGIN
   RETURN QUERY SELECT l.label, l.parent, l.leaves FROM kproxy_catalog.described_table($1) t
     JOIN kproxy_catalog.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+    WHERE NOT l.hidden
     ORDER BY pg_catalog.lower(l.span);
   IF NOT FOUND THEN
     RAISE NOTICE 'no column "%" with a taxonomy or an order is published in a table "%"', $2, $1

@@ -57,9 +57,9 @@ REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";
     WHERE r.rolname::text = ANY (ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press']) AND a.privilege_type = 'REFERENCES'
       FOREACH reader IN ARRAY ARRAY['kproxy_reader', 'kproxy_research', 'kproxy_press'] LOOP
-        ('kproxy_reader', 'kproxy_release_', true),
-        ('kproxy_research', 'kproxy_audience_research_', false),
-        ('kproxy_press', 'kproxy_audience_press_', false)
+        ('kproxy_reader', 'kproxy_release_'),
+        ('kproxy_research', 'kproxy_audience_research_'),
+        ('kproxy_press', 'kproxy_audience_press_')
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press');
     EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO ', listed.name) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_store" FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
@@ -76,6 +76,7 @@ GRANT USAGE ON SCHEMA "kproxy_audience_press_public" TO "kproxy_press";
   VALUES ('', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[])
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.audience_view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'research' WHEN current_user IN ('kproxy_press') THEN 'press' ELSE '' END::pg_catalog.text
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'kproxy_audience_research_' WHEN current_user IN ('kproxy_press') THEN 'kproxy_audience_press_' ELSE 'kproxy_release_' END::pg_catalog.text
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader", "kproxy_research", "kproxy_press";

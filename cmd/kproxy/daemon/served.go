@@ -31,7 +31,7 @@ type served struct {
 	relations []catalog.Relation
 	names     catalog.ServerNames
 	withdrawn map[catalog.Name]string
-	// audiences have what cannot be read besides by audiences, by their names.
+	// audiences have what cannot be read by audiences, by their names.
 	audiences  map[string]map[catalog.Name]string
 	released   map[int64]catalog.Name
 	unaccepted map[catalog.Name]bool
@@ -131,7 +131,7 @@ func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, 
 	}
 	for _, a := range policy.Audiences {
 		seen, _ := policy.For(a.Name)
-		withdrawn := s.withdrawnFor(a.Name)
+		withdrawn := s.audiences[a.Name]
 		for _, name := range append(protected(seen), seen.Readable...) {
 			if _, gone := withdrawn[name]; !gone && oids[name] != 0 {
 				s.readable[seenName{a.Name, name}] = oids[name]
@@ -211,20 +211,35 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 	broken := d.served.broken
 	d.shown.broken.Store(&broken)
 	withdrawn := status.Withdrawals(policy, replication, d.served.broken)
-	for table := range d.served.withdrawn {
-		if _, still := withdrawn[table]; !still {
-			d.views.Doubt(table)
-		}
-	}
-	d.views.Withdraw(policy.Readable, withdrawn)
+	audiences := status.AudienceWithdrawals(policy, replication)
+	d.doubt(policy, withdrawn, audiences)
+	d.views.Withdraw(policy, withdrawn, audiences)
 	d.descriptions.Write(d.config(), replication, d.served.publications, withdrawn)
-	if !d.served.update(relations, withdrawn, status.AudienceWithdrawals(policy, replication), status.Released(replication), d.views.Changed()) {
+	if !d.served.update(relations, withdrawn, audiences, status.Released(replication), d.views.Changed()) {
 		return
 	}
 	// A standby may still show what was published under another policy.
 	d.proxy.NotBefore(time.Now())
 	d.referrer.wakeUp()
 	d.renew()
+}
+
+// doubt has the views over tables examined again that are not withdrawn any more: those of the policy's
+// own readers, and of the audiences that could not read a table.
+func (d *Daemon) doubt(policy catalog.Policy, withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string) {
+	for table := range d.served.withdrawn {
+		if _, still := withdrawn[table]; !still {
+			d.views.Doubt("", table)
+		}
+	}
+	for _, a := range policy.Audiences {
+		for table := range d.served.audiences[a.Name] {
+			_, nobody := withdrawn[table]
+			if _, still := audiences[a.Name][table]; !still && !nobody {
+				d.views.Doubt(a.Name, table)
+			}
+		}
+	}
 }
 
 // renew tells the rewriter what is served now, and ends the sessions that have read what no
@@ -249,21 +264,10 @@ func (d *Daemon) snapshots() gate.Snapshots {
 	all := gate.Snapshots{Own: d.views.Extend(of(policy, s.withdrawn), s.withdrawn), Audiences: make(map[string]*catalog.Snapshot, len(policy.Audiences))}
 	for _, a := range policy.Audiences {
 		seen, _ := policy.For(a.Name)
-		withdrawn := s.withdrawnFor(a.Name)
+		withdrawn := s.audiences[a.Name]
 		all.Audiences[a.Name] = d.views.ExtendFor(of(seen, withdrawn), withdrawn)
 	}
 	return all
-}
-
-// withdrawnFor are the names that an audience cannot read: those that nobody can, and its own.
-func (s *served) withdrawnFor(audience string) map[catalog.Name]string {
-	withdrawn := maps.Clone(s.withdrawn)
-	for name, reason := range s.audiences[audience] {
-		if _, gone := withdrawn[name]; !gone {
-			withdrawn[name] = reason
-		}
-	}
-	return withdrawn
 }
 
 // protected are the names of a policy's protected tables.

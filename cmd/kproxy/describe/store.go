@@ -108,9 +108,9 @@ func describeTable(ctx context.Context, tx pgx.Tx, audience string, of described
 			audience, i+1, c.Name, c.Type, c.Role, c.Form, c.Hierarchy, c.K, c.Constraints)
 	}
 	for _, l := range d.Labels {
-		forTable(`INSERT INTO kproxy_catalog.label (table_schema, table_name, audience, column_name, label, parent, leaves, span, ordered)
-			VALUES ($1, $2, $3, $4, $5, nullif($6, ''), $7, int4range($8, $9), $10)`,
-			audience, l.Column, l.Label, l.Parent, l.Leaves, l.First, l.Beyond, l.Ordered)
+		forTable(`INSERT INTO kproxy_catalog.label (table_schema, table_name, audience, column_name, label, parent, leaves, span, ordered, hidden)
+			VALUES ($1, $2, $3, $4, $5, nullif($6, ''), $7, int4range($8, $9), $10, $11)`,
+			audience, l.Column, l.Label, l.Parent, l.Leaves, l.First, l.Beyond, l.Ordered, l.Hidden)
 	}
 	if audience == "" { // nothing of an audience's is released together, nor in batches
 		describeGeneration(forTable, of, n.next)

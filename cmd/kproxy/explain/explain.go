@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -132,7 +131,7 @@ func (e *explainer) open(ctx context.Context) error {
 		}
 		// Of names that are called, those that all servers have are known.
 		none := catalog.ServerNames{Callable: map[string]bool{}}
-		e.gate.SetLimits(e.config, e.snapshots(nil, nil, func(s *catalog.Snapshot) *catalog.Snapshot { return s.WithNames(none) }))
+		e.gate.SetLimits(e.config, e.snapshots(nil, nil, func(s *catalog.Snapshot, _ map[catalog.Name]string) *catalog.Snapshot { return s.WithNames(none) }))
 		return nil
 	}
 	conn, err := upstream.ConnectOwner(ctx, e.config)
@@ -150,15 +149,16 @@ func (e *explainer) open(ctx context.Context) error {
 		return err
 	}
 	withdrawn := status.Withdrawals(e.config.Policy, replication, check.Divide(e.config.Policy, checked.Report.Errors()).Broken)
-	if err := views.AddWithdrawn(ctx, conn, e.config, e.views, withdrawn); err != nil {
+	audiences := status.AudienceWithdrawals(e.config.Policy, replication)
+	if err := views.AddWithdrawn(ctx, conn, e.config, e.views, withdrawn, audiences); err != nil {
 		return err
 	}
 	names, err := inspect.Callable(ctx, conn)
 	if err != nil {
 		return err
 	}
-	e.gate.SetLimits(e.config, e.snapshots(withdrawn, status.AudienceWithdrawals(e.config.Policy, replication), func(s *catalog.Snapshot) *catalog.Snapshot {
-		return s.WithNames(names).WithViews(e.views, withdrawn).WithReleased(status.Released(replication))
+	e.gate.SetLimits(e.config, e.snapshots(withdrawn, audiences, func(s *catalog.Snapshot, gone map[catalog.Name]string) *catalog.Snapshot {
+		return s.WithNames(names).WithViews(e.views, gone).WithReleased(status.Released(replication))
 	}))
 	reader := e.connection()
 	if e.reader, err = upstream.ConnectReader(ctx, e.config, reader); err != nil {
@@ -168,15 +168,13 @@ func (e *explainer) open(ctx context.Context) error {
 }
 
 // snapshots are what names resolve to, for the policy's own readers and for audiences.
-func (e *explainer) snapshots(withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string, with func(*catalog.Snapshot) *catalog.Snapshot) gate.Snapshots {
+func (e *explainer) snapshots(withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string, with func(*catalog.Snapshot, map[catalog.Name]string) *catalog.Snapshot) gate.Snapshots {
 	policy := e.config.Policy
-	all := gate.Snapshots{Own: with(catalog.NewSnapshot(policy, e.relations, withdrawn)), Audiences: make(map[string]*catalog.Snapshot)}
+	all := gate.Snapshots{Own: with(catalog.NewSnapshot(policy, e.relations, withdrawn), withdrawn), Audiences: make(map[string]*catalog.Snapshot)}
 	for _, a := range policy.Audiences {
 		seen, _ := policy.For(a.Name)
-		gone := make(map[catalog.Name]string)
-		maps.Copy(gone, audiences[a.Name])
-		maps.Copy(gone, withdrawn)
-		all.Audiences[a.Name] = with(catalog.NewSnapshot(seen, e.relations, gone))
+		gone := audiences[a.Name]
+		all.Audiences[a.Name] = with(catalog.NewSnapshot(seen, e.relations, gone), gone)
 	}
 	return all
 }

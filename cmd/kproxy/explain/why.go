@@ -171,6 +171,12 @@ func (e *explainer) whyRelation(written string) string {
 	if slices.ContainsFunc(e.views, func(v catalog.View) bool { return v.Name == name }) {
 		return fmt.Sprintf("view %s is over protected tables, and not listed under readable%s", name, e.place("readable"))
 	}
+	audience := gate.AudienceOf(e.config, gate.ReaderOf(e.config, e.options.User))
+	for _, t := range e.config.Policy.Tables {
+		if _, seen := t.For(audience); audience != "" && !seen && (t.Table == name || !qualified && t.Table.Relation == written) {
+			return fmt.Sprintf("audience %s does not see table %s%s", audience, t.Table, e.place("audiences."+audience))
+		}
+	}
 	for _, r := range e.relations {
 		if r.Name == name || !qualified && r.Name.Relation == written {
 			return fmt.Sprintf("%s is there, but listed neither under tables nor under readable%s", r.Name, e.place("readable"))

@@ -24,14 +24,15 @@ func coarse() (*config.Config, func() Snapshots) {
 			{Table: of("patients"), Audiences: []catalog.AudiencePolicy{{Audience: "research"}}, Columns: []catalog.ColumnPolicy{{Name: "age", Role: catalog.QuasiIdentifying}}},
 			{Table: of("visits")},
 		},
-		Readable:  []catalog.Name{of("wards"), of("summary")},
+		Readable:  []catalog.Name{of("wards"), of("summary"), of("stays")},
 		Audiences: []catalog.Audience{{Name: "research", Roles: []string{"researchers"}}},
 	}
 	var relations []catalog.Relation
-	for i, name := range []string{"patients", "visits", "wards", "summary", "others"} {
+	for i, name := range []string{"patients", "visits", "wards", "summary", "stays", "others"} {
 		relations = append(relations, catalog.Relation{OID: catalog.OID(i + 1), Name: of(name), Columns: []catalog.Column{{Name: "age", Type: "integer", BaseType: "int4"}}})
 	}
 	views := []catalog.View{{Name: of("summary"), Kind: catalog.KindView, Listed: true, Tables: []catalog.Name{of("patients")}, Reads: []catalog.Name{of("patients")}}}
+	views = append(views, catalog.View{Name: of("stays"), Kind: catalog.KindView, Listed: true, Tables: []catalog.Name{of("patients"), of("visits")}})
 	return c, func() Snapshots {
 		seen, _ := c.Policy.For("research")
 		return Snapshots{
@@ -49,11 +50,11 @@ func TestSessionsOfAnAudienceResolveItsNames(t *testing.T) {
 	for reader, want := range map[string]map[string]string{
 		"": {
 			"TABLE patients": "kproxy_release_public.patients", "TABLE public.wards": "kproxy_release_public.wards", "TABLE visits": "kproxy_release_public.visits",
-			"TABLE summary": "kproxy_release_public.summary", "TABLE others": "42501", "SELECT 'patients'::regclass": "kproxy_release_public",
+			"TABLE summary": "kproxy_release_public.summary", "TABLE others": "42501", "TABLE stays": "kproxy_release_public.stays", "SELECT 'patients'::regclass": "kproxy_release_public",
 		},
 		"second": {
 			"TABLE patients": "kproxy_audience_research_public.patients", "TABLE public.wards": "kproxy_audience_research_public.wards", "TABLE visits": "42501",
-			"TABLE summary": "42501", "TABLE others": "42501", "TABLE kproxy_release_public.patients": "42P01", "TABLE kproxy_audience_research_public.patients": "42P01",
+			"TABLE summary": "kproxy_audience_research_public.summary", "TABLE others": "42501", "TABLE stays": "55000", "TABLE kproxy_release_public.patients": "42P01", "TABLE kproxy_audience_research_public.patients": "42P01",
 			"SET search_path = kproxy_release_public; TABLE patients": "42P01", "SELECT 'kproxy_release_public.patients'::regclass": "42P01",
 			"SELECT NULL::kproxy_release_public.patients": "42704", "EXPLAIN TABLE patients": "kproxy_audience_research_public.patients",
 			"SELECT age FROM patients WHERE age > 3": "kproxy_audience_research_public.patients",

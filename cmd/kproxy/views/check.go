@@ -41,43 +41,62 @@ func Check(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []ca
 	// Once the policy is applied, the tables will have these columns.
 	for _, publication := range publications {
 		name := catalog.Published(publication.Policy.Table)
-		shape := inspect.ViewSource{OID: p.sources[name].OID, Readable: true}
-		for _, column := range publication.Columns {
-			shape.Columns = append(shape.Columns, column.Name)
-		}
-		p.sources[name] = shape
+		p.sources[name] = shapeOf(p.sources[name].OID, publication)
 	}
 	plans := p.plan(found)
 	if len(plans) == 0 {
 		return found, nil, nil
 	}
-	stored := p.stored
 	var report inspect.Report
-	warn := func(code string, view catalog.Name, what, fix string) {
-		report = append(report, inspect.Finding{Severity: inspect.Warning, Code: code, Table: view, What: what, Fix: fix})
-	}
 	for _, plan := range plans {
-		name, before := plan.view.Name, stored[plan.view.Name]
-		switch {
-		case plan.standIn && plan.problem != "":
-			warn(CodeProblem, name, "it cannot be served: "+plan.problem, plan.fix)
-		case plan.standIn && before.refused(plan):
-			warn(CodeProblem, name, "it could not be served when kproxy tried last: "+before.problem, fixSetup)
-		case plan.standIn && len(plan.published.Omitted) > 0:
-			warn(codeViewColumns, name, "it has columns that were added since it was accepted, which are not served: "+strings.Join(plan.published.Omitted, ", "),
-				fixAccept)
-		case plan.standIn:
-		case plan.waits: // what is told of the table is enough
-		case plan.problem != "":
-			warn(CodeProblem, name, "the view cannot be published: "+plan.problem, plan.fix)
-		case before.refused(plan):
-			warn(CodeProblem, name, "the view could not be published when kproxy tried last: "+before.problem, FixDefinition)
-		case len(plan.published.Omitted) > 0:
-			warn(codeViewColumns, name, "the view is published without what is not published of its tables: "+strings.Join(plan.published.Omitted, ", "),
-				"nothing, if analysts need not have it")
+		if f, is := plan.finding(p.stored[plan.view.Name]); is {
+			report = append(report, f)
 		}
 	}
-	return found, report, nil
+	audiences, err := checkFor(ctx, conn, p, c.Policy, found, func(audience string) map[catalog.Name]inspect.ViewSource {
+		shapes := make(map[catalog.Name]inspect.ViewSource)
+		for _, publication := range publications {
+			if seen, shown := publication.For(audience); shown {
+				name := seen.Policy.Published()
+				shapes[name] = shapeOf(p.sources[name].OID, seen)
+			}
+		}
+		return shapes
+	})
+	return found, append(report, audiences...), err
+}
+
+// shapeOf is what readers will see of a table, once the policy is applied.
+func shapeOf(oid catalog.OID, publication catalog.Publication) inspect.ViewSource {
+	shape := inspect.ViewSource{OID: oid, Readable: true}
+	for _, column := range publication.Columns {
+		shape.Columns = append(shape.Columns, column.Name)
+	}
+	return shape
+}
+
+// finding is what there is to tell of a plan, given what was made of the view before.
+func (plan viewPlan) finding(before storedView) (inspect.Finding, bool) {
+	warn := func(code, what, fix string) (inspect.Finding, bool) {
+		return inspect.Finding{Severity: inspect.Warning, Code: code, Table: plan.view.Name, What: what, Fix: fix}, true
+	}
+	omitted := strings.Join(plan.published.Omitted, ", ")
+	switch {
+	case plan.standIn && plan.problem != "":
+		return warn(CodeProblem, "it cannot be served: "+plan.problem, plan.fix)
+	case plan.standIn && before.refused(plan):
+		return warn(CodeProblem, "it could not be served when kproxy tried last: "+before.problem, fixSetup)
+	case plan.standIn && omitted != "":
+		return warn(codeViewColumns, "it has columns that were added since it was accepted, which are not served: "+omitted, fixAccept)
+	case plan.standIn, plan.waits: // what is told of the table is enough
+	case plan.problem != "":
+		return warn(CodeProblem, "the view cannot be published: "+plan.problem, plan.fix)
+	case before.refused(plan):
+		return warn(CodeProblem, "the view could not be published when kproxy tried last: "+before.problem, FixDefinition)
+	case omitted != "":
+		return warn(codeViewColumns, "the view is published without what is not published of its tables: "+omitted, "nothing, if analysts need not have it")
+	}
+	return inspect.Finding{}, false
 }
 
 // definitions are those that were read last; see inspect.Definitions.
@@ -94,10 +113,10 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	p := planner{
 		audiences: c.Policy.Audiences,
 		reader:    reader, rewritten: known, stored: make(map[catalog.Name]storedView), sources: make(map[catalog.Name]inspect.ViewSource),
-		protected: make(map[catalog.Name]bool), listed: make(map[catalog.Name]bool),
+		protected: make(map[catalog.Name]bool), seen: make(map[catalog.Name]bool), listed: make(map[catalog.Name]bool),
 	}
 	for _, t := range c.Policy.Tables {
-		p.protected[t.Table] = true
+		p.protected[t.Table], p.seen[t.Table] = true, true
 	}
 	for _, name := range c.Policy.Readable {
 		p.listed[name] = true
@@ -109,16 +128,14 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 		return nil, nil, err
 	}
 	// The check tells of an old store.
-	if p.stored, err = storedViews(ctx, conn, reader); err != nil && !errors.Is(err, errViewStore) {
+	if p.stored, err = storedViews(ctx, conn, "", reader); err != nil && !errors.Is(err, errViewStore) {
 		return nil, nil, err
 	}
 	if err := p.findParts(ctx, conn); err != nil {
 		return nil, nil, err
 	}
-	if names := viewSources(found); len(names) > 0 {
-		if p.sources, err = inspect.ViewSources(ctx, conn, reader, names); err != nil {
-			return nil, nil, err
-		}
+	if err := p.readSources(ctx, conn, found); err != nil {
+		return nil, nil, err
 	}
 	if err := conn.QueryRow(ctx, "SELECT pg_catalog.current_setting('server_version_num')::int").Scan(&p.version); err != nil {
 		return nil, nil, fmt.Errorf("asking for the server's version: %w", err)

@@ -32,12 +32,12 @@ type Look struct {
 	follows bool
 	afresh  bool
 	// since is when views that are still refused were first refused.
-	since map[catalog.Name]time.Time
+	since map[viewer]time.Time
 
 	err error
 	// found and outcomes are nil if the views could not be read.
 	found    []catalog.View
-	outcomes map[catalog.Name]viewOutcome
+	outcomes viewOutcomes
 	// relations are those of the database, if the views found are not the known ones.
 	relations []catalog.Relation
 	// kept says that readers hold a view that should be dropped.
@@ -81,21 +81,33 @@ func (l *Look) publish(ctx context.Context) error {
 		return err
 	}
 	plans := p.plan(found)
-	l.found, l.rewritten = found, p.rewritten
+	l.found = found
 	m := viewMaker{
 		conn: l.conn, policy: l.config.Policy, reader: p.reader, invoker: p.version >= invokerVersion, again: l.afresh,
 		listed: p.listed, gone: func(name catalog.Name) bool { return p.gone(name, l.afresh) },
-		told: func(name catalog.Name) bool {
-			since, refused := l.since[name]
-			return refused && time.Since(since) > 2*Interval
-		},
+		told: l.told(""),
 	}
-	if err = m.make(ctx, plans); errors.Is(err, errViewStore) {
-		l.outcomes = outcomesOf(found, l.config.Policy, func(catalog.Name) viewOutcome { return oldStore })
+	err = m.make(ctx, plans)
+	if errors.Is(err, errViewStore) {
+		l.outcomes = outcomesOf(found, l.config.Policy, func(string, catalog.Name) viewOutcome { return oldStore })
 		return nil
 	}
-	l.outcomes, l.kept = m.outcomes, m.kept
+	if l.kept = m.kept; m.outcomes != nil {
+		l.outcomes = make(viewOutcomes)
+		l.outcomes.add("", m.outcomes)
+		err = errors.Join(err, l.publishFor(ctx, p, m))
+	}
+	p.rewritten.forget()
+	l.rewritten = p.rewritten
 	return err
+}
+
+// told tells of views for an audience whether every process has had time to refuse them.
+func (l *Look) told(audience string) func(catalog.Name) bool {
+	return func(name catalog.Name) bool {
+		since, refused := l.since[viewer{audience, name}]
+		return refused && time.Since(since) > 2*Interval
+	}
 }
 
 // follow reads what another process has published.
@@ -103,27 +115,44 @@ func (l *Look) follow(ctx context.Context) (err error) {
 	if l.found, err = inspect.Views(ctx, l.conn, l.config.Policy, nil); err != nil {
 		return err
 	}
-	stored, err := storedViews(ctx, l.conn, l.config.Upstream.Reader.User)
+	outcomes, err := storedOutcomes(ctx, l.conn, l.config, l.found)
 	if errors.Is(err, errViewStore) {
-		l.outcomes = outcomesOf(l.found, l.config.Policy, func(catalog.Name) viewOutcome { return oldStore })
+		l.outcomes = outcomesOf(l.found, l.config.Policy, func(string, catalog.Name) viewOutcome { return oldStore })
 		return nil
 	}
-	if err == nil {
-		l.outcomes = outcomesOf(l.found, l.config.Policy, func(name catalog.Name) viewOutcome { return stored[name].outcome() })
-	}
+	l.outcomes = outcomes // nil after an error
 	return err
 }
 
-// outcomesOf returns the outcomes of the listed relations, without those of views that can never
-// be published.
-func outcomesOf(found []catalog.View, policy catalog.Policy, of func(catalog.Name) viewOutcome) map[catalog.Name]viewOutcome {
-	outcomes := make(map[catalog.Name]viewOutcome)
+// storedOutcomes are the outcomes that the store records.
+func storedOutcomes(ctx context.Context, conn *pgx.Conn, c *config.Config, found []catalog.View) (viewOutcomes, error) {
+	stored := make(map[string]map[catalog.Name]storedView)
+	var err error
+	if stored[""], err = storedViews(ctx, conn, "", c.Upstream.Reader.User); err != nil {
+		return nil, err
+	}
+	for _, a := range withRoles(c.Policy.Audiences) {
+		if stored[a.Name], err = storedViews(ctx, conn, a.Name, a.Roles[0]); err != nil {
+			return nil, err
+		}
+	}
+	return outcomesOf(found, c.Policy, func(audience string, name catalog.Name) viewOutcome { return stored[audience][name].outcome() }), nil
+}
+
+// outcomesOf returns the outcomes of the listed relations, and those of views for audiences, without those
+// of views that can never be published.
+func outcomesOf(found []catalog.View, policy catalog.Policy, of func(audience string, name catalog.Name) viewOutcome) viewOutcomes {
+	outcomes := make(viewOutcomes)
 	for _, name := range policy.Readable {
-		outcomes[name] = of(name)
+		outcomes[viewer{view: name}] = of("", name)
 	}
 	for _, v := range found {
 		if !v.Publishable() {
-			delete(outcomes, v.Name)
+			delete(outcomes, viewer{view: v.Name})
+			continue
+		}
+		for _, a := range withRoles(policy.Audiences) {
+			outcomes[viewer{a.Name, v.Name}] = of(a.Name, v.Name)
 		}
 	}
 	return outcomes
@@ -137,13 +166,16 @@ func DropWidened(ctx context.Context, c *config.Config) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	found, err := inspect.Widenings(ctx, conn, c.Upstream.Reader.User)
-	if err != nil {
-		return nil //nolint:nilerr // the check says what is missing
-	}
-	for _, w := range found {
-		if _, err := conn.Exec(ctx, "DROP VIEW IF EXISTS "+w.View.SQL()+" CASCADE"); err != nil {
-			return fmt.Errorf("dropping view %s, which shows %s: %w", w.View, w.Source, err)
+	readers := append([]catalog.Audience{{Roles: []string{c.Upstream.Reader.User}}}, withRoles(c.Policy.Audiences)...)
+	for _, a := range readers {
+		found, err := inspect.Widenings(ctx, conn, a.Name, a.Roles[0])
+		if err != nil {
+			return nil //nolint:nilerr // the check says what is missing
+		}
+		for _, w := range found {
+			if _, err := conn.Exec(ctx, "DROP VIEW IF EXISTS "+w.View.SQL()+" CASCADE"); err != nil {
+				return fmt.Errorf("dropping view %s, which shows %s: %w", w.View, w.Source, err)
+			}
 		}
 	}
 	return nil
@@ -154,14 +186,12 @@ func sameView(a, b catalog.View) bool {
 	return a.Name == b.Name && a.OID == b.OID && a.Kind == b.Kind && a.Listed == b.Listed
 }
 
-// AddWithdrawn adds the listed relations that readers cannot read, as the private store has
-// them, given the tables that they cannot read.
-func AddWithdrawn(ctx context.Context, conn *pgx.Conn, c *config.Config, found []catalog.View, withdrawn map[catalog.Name]string) error {
-	stored, err := storedViews(ctx, conn, c.Upstream.Reader.User)
+// AddWithdrawn does what [Watcher.Withdraw] does, as the private store has it.
+func AddWithdrawn(ctx context.Context, conn *pgx.Conn, c *config.Config, found []catalog.View, withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string) error {
+	outcomes, err := storedOutcomes(ctx, conn, c, found)
 	if err != nil && !errors.Is(err, errViewStore) {
 		return err
 	}
-	outcomes := outcomesOf(found, c.Policy, func(name catalog.Name) viewOutcome { return stored[name].outcome() })
-	withdraw(found, outcomes, c.Policy.Readable, withdrawn)
+	withdraw(found, outcomes, c.Policy, withdrawn, audiences)
 	return nil
 }

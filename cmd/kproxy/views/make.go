@@ -20,10 +20,12 @@ import (
 // viewMaker carries out plans, each in a transaction of its own, so that views do not affect each
 // other.
 type viewMaker struct {
-	conn    *pgx.Conn
-	policy  catalog.Policy
-	reader  string
-	invoker bool
+	conn   *pgx.Conn
+	policy catalog.Policy
+	// audience is the one for which views are published, empty for the policy's own readers, and reader
+	// its role.
+	audience, reader string
+	invoker          bool
 	// gone reports whether a published view is to be dropped: it is no longer a view over protected
 	// tables, or the policy does not list it.
 	gone func(catalog.Name) bool
@@ -45,7 +47,7 @@ type viewMaker struct {
 // make carries out the plans in order. Whatever fails, each plan has an outcome once the store
 // has been read.
 func (m *viewMaker) make(ctx context.Context, plans []viewPlan) error {
-	stored, err := storedViews(ctx, m.conn, m.reader)
+	stored, err := storedViews(ctx, m.conn, m.audience, m.reader)
 	if err != nil {
 		return err
 	}
@@ -125,12 +127,12 @@ func (m *viewMaker) settle(ctx context.Context, plan viewPlan) error {
 // publish creates a view, or with anew creates it again with other columns.
 func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgconn.PgError, error) {
 	return m.change(ctx, plan, func(tx pgx.Tx, before storedView) error {
-		if anew {
+		if anew || m.audience != "" { // which may have another role than before
 			if err := m.drop(ctx, tx, plan.view.Name, before); err != nil {
 				return err
 			}
 		}
-		if err := createView(ctx, tx, plan, m.reader, m.invoker); err != nil {
+		if err := createViewFor(ctx, tx, plan, m.audience, m.reader, m.invoker); err != nil {
 			return err
 		}
 		if plan.standIn {
@@ -140,10 +142,10 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 			if err := m.confirm(ctx, tx, plan); err != nil {
 				return err
 			}
-			return record(ctx, tx, plan)
+			return record(ctx, tx, m.audience, plan)
 		}
 		if !m.invoker {
-			found, err := inspect.WidenedBy(ctx, tx.Conn(), m.reader, catalog.Published(plan.view.Name))
+			found, err := inspect.WidenedBy(ctx, tx.Conn(), m.audience, m.reader, catalog.PublishedFor(m.audience, plan.view.Name))
 			if err != nil {
 				return err
 			}
@@ -151,7 +153,7 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 				return fmt.Errorf("it would show rows of %s, which the reader role may not read: %s", found[0].Source, fixSetup)
 			}
 		}
-		return record(ctx, tx, plan)
+		return record(ctx, tx, m.audience, plan)
 	})
 }
 
@@ -181,7 +183,7 @@ func (m *viewMaker) withdraw(ctx context.Context, plan viewPlan) (*pgconn.PgErro
 				return err
 			}
 		}
-		return record(ctx, tx, plan)
+		return record(ctx, tx, m.audience, plan)
 	})
 }
 
@@ -192,6 +194,9 @@ func (m *viewMaker) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, s st
 		return nil
 	}
 	m.dropped[name] = true
+	if m.audience != "" {
+		return dropView(ctx, tx, catalog.PublishedFor(m.audience, name))
+	}
 	if err := dropForAudiences(ctx, tx, name); err != nil {
 		return err
 	}
@@ -206,14 +211,14 @@ func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]stored
 			continue
 		}
 		err := m.release(m.serialized(ctx, func(tx pgx.Tx) error {
-			before, _, err := readStoredView(ctx, tx, m.reader, name)
+			before, _, err := readStoredView(ctx, tx, m.audience, m.reader, name)
 			if err != nil {
 				return err
 			}
 			if err := m.drop(ctx, tx, name, before); err != nil {
 				return err
 			}
-			return forget(ctx, tx, name, m.listed[name], before.isDoubted())
+			return forget(ctx, tx, m.audience, name, m.listed[name], before.isDoubted())
 		}))
 		if err != nil {
 			failed = append(failed, fmt.Errorf("dropping the published view %s: %w", name, err))
@@ -237,12 +242,12 @@ func (m *viewMaker) release(refused *pgconn.PgError, err error) error {
 // narrow drops views that would show readers more than they may read themselves, for whatever
 // reason. Views that read with the session's rights cannot.
 func (m *viewMaker) narrow(ctx context.Context) error {
-	found, err := inspect.Widenings(ctx, m.conn, m.reader)
+	found, err := inspect.Widenings(ctx, m.conn, m.audience, m.reader)
 	if err != nil {
 		return err
 	}
 	for _, w := range found {
-		name := catalog.Name{Schema: strings.TrimPrefix(w.View.Schema, catalog.ReleaseSchema("")), Relation: w.View.Relation}
+		name := catalog.Name{Schema: strings.TrimPrefix(w.View.Schema, catalog.ReleaseSchemaFor(m.audience, "")), Relation: w.View.Relation}
 		m.outcomes[name] = viewOutcome{problem: "it would show rows of " + w.Source + ", which the reader role may not read", fix: fixSetup, waits: true}
 		if err := m.release(m.serialized(ctx, func(tx pgx.Tx) error { return dropView(ctx, tx, w.View) })); err != nil {
 			return fmt.Errorf("dropping view %s, which shows too much: %w", w.View, err)

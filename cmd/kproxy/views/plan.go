@@ -43,7 +43,11 @@ const (
 
 // planner plans the views of one database.
 type planner struct {
-	reader string
+	// audience is the one for which views are planned, empty for the policy's own readers, and reader its
+	// role.
+	audience, reader string
+	// seen are the protected tables that the audience sees.
+	seen map[catalog.Name]bool
 	// audiences have stand-ins of their own.
 	audiences []catalog.Audience
 	// protected and listed are the policy's tables and readable relations.
@@ -74,7 +78,11 @@ func (p *planner) plan(views []catalog.View) []viewPlan {
 	for _, v := range views {
 		p.found[v.Name] = v
 	}
-	plans := p.planReadables()
+	return append(p.planReadables(), p.planViews(views)...)
+}
+
+// planViews plans the listed views over protected tables.
+func (p *planner) planViews(views []catalog.View) (plans []viewPlan) {
 	for _, v := range catalog.Ordered(views) {
 		if !v.Publishable() {
 			continue
@@ -83,7 +91,6 @@ func (p *planner) plan(views []catalog.View) []viewPlan {
 		p.plans[v.Name] = plan
 		plans = append(plans, plan)
 	}
-	p.rewritten.forget()
 	return plans
 }
 
@@ -154,14 +161,17 @@ type unreadable struct {
 // relation returns what is read in place of a relation that a view names. It is nil for those of
 // the system, which the rewriter refuses.
 func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadable) {
-	source, target := p.sources[name], p.sources[catalog.Published(name)]
+	published := catalog.PublishedFor(p.audience, name)
+	source, target := p.sources[name], p.sources[published]
 	inner, isView := p.found[name]
 	switch {
+	case p.protected[name] && !p.seen[name]:
+		return nil, &unreadable{what: "it reads table " + name.String() + ", which the audience does not see", fix: fixUnseen}
 	case p.protected[name]:
 		if !target.Readable {
 			return nil, &unreadable{"it reads table " + name.String() + ", which is not published now", "see what 'kproxy status' says of the table", true}
 		}
-		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: target.Columns}, nil
+		return &rewrite.ViewRelation{Target: published, Columns: source.Columns, Published: target.Columns}, nil
 	case isView:
 		return p.innerView(inner)
 	case catalog.IsSystem(name.Schema):
@@ -175,7 +185,7 @@ func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadabl
 		if !planned || plan.problem != "" {
 			return nil, &unreadable{"it reads " + name.String() + ", which is not served", "see the finding about that relation", plan.waits}
 		}
-		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: plan.published.Columns, Key: p.readables[name].Key}, nil
+		return &rewrite.ViewRelation{Target: published, Columns: source.Columns, Published: plan.published.Columns, Key: p.readables[name].Key}, nil
 	}
 }
 
@@ -189,17 +199,17 @@ func (p *planner) innerView(v catalog.View) (*rewrite.ViewRelation, *unreadable)
 	case plan.problem != "":
 		return nil, &unreadable{"it reads view " + v.Name.String() + ", which is not published", "see the finding about that view", plan.waits}
 	default:
-		return &rewrite.ViewRelation{Target: catalog.Published(v.Name), Columns: v.Columns, Published: plan.published.Columns}, nil
+		return &rewrite.ViewRelation{Target: catalog.PublishedFor(p.audience, v.Name), Columns: v.Columns, Published: plan.published.Columns}, nil
 	}
 }
 
-// viewSources returns the names that a planner needs to know, each once.
-func viewSources(views []catalog.View) []catalog.Name {
+// viewSources returns the names that a planner needs to know for an audience, each once.
+func viewSources(audience string, views []catalog.View) []catalog.Name {
 	var names []catalog.Name
 	for _, v := range views {
 		if v.Publishable() {
 			for _, name := range v.Reads {
-				names = append(names, name, catalog.Published(name))
+				names = append(names, name, catalog.PublishedFor(audience, name))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func DropProtected(ctx context.Context, c *config.Config) error {
 		if _, err := tx.Exec(ctx, serializeSQL, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("waiting for others who publish views: %w", err)
 		}
-		stored, err := storedViews(ctx, tx, c.Upstream.Reader.User)
+		stored, err := storedViews(ctx, tx, "", c.Upstream.Reader.User)
 		if errors.Is(err, errViewStore) {
 			return nil // the check says so
 		}
@@ -47,7 +47,7 @@ func DropProtected(ctx context.Context, c *config.Config) error {
 			if err != nil {
 				return fmt.Errorf("dropping what stands for %s, which is protected now: %w", t.Table, err)
 			}
-			if err := forget(ctx, tx, t.Table, false, false); err != nil {
+			if err := forget(ctx, tx, "", t.Table, false, false); err != nil {
 				return err
 			}
 		}

@@ -10,12 +10,6 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// createView makes the published view, in place of an earlier one if that has the same
-// columns, or the first of them.
-func createView(ctx context.Context, tx pgx.Tx, plan viewPlan, reader string, invoker bool) error {
-	return createViewFor(ctx, tx, plan, "", reader, invoker)
-}
-
 // createForAudiences makes the stand-in of a readable relation for each audience as well, which it replaces:
 // an audience reads nothing in the schemas of others.
 func createForAudiences(ctx context.Context, tx pgx.Tx, plan viewPlan, audiences []catalog.Audience) error {
@@ -33,8 +27,8 @@ func createForAudiences(ctx context.Context, tx pgx.Tx, plan viewPlan, audiences
 	return nil
 }
 
-// dropForAudiences drops the stand-ins of a readable relation that audiences have, also those of earlier
-// configurations.
+// dropForAudiences drops what is published of a readable relation or view for audiences, also for those of
+// earlier configurations.
 func dropForAudiences(ctx context.Context, tx pgx.Tx, name catalog.Name) error {
 	_, err := tx.Exec(ctx, fmt.Sprintf(`DO $kproxy$ DECLARE one text; BEGIN
 	FOR one IN SELECT pg_catalog.format('DROP VIEW %%I.%%I CASCADE', n.nspname, c.relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -44,7 +38,8 @@ func dropForAudiences(ctx context.Context, tx pgx.Tx, name catalog.Name) error {
 	return err
 }
 
-// createViewFor makes the view in the schema of an audience, for its role.
+// createViewFor makes the published view for the role of an audience, or of the policy's own readers, in
+// place of an earlier one if that has the same columns, or the first of them.
 func createViewFor(ctx context.Context, tx pgx.Tx, plan viewPlan, audience, reader string, invoker bool) error {
 	view := catalog.PublishedFor(audience, plan.view.Name).SQL()
 	columns := make([]string, len(plan.published.Columns))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -57,13 +58,24 @@ const storedSQL = `SELECT s.view_schema, s.view_name, s.digest, coalesce(s.probl
 	LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = s.view_name
 		AND NOT EXISTS (SELECT FROM kproxy_store.generation g WHERE g.table_schema = s.view_schema AND g.table_name = s.view_name AND g.generation > 0)`
 
-// storedViews reads what has been made, for the reader role.
-func storedViews(ctx context.Context, on upstream.Querier, reader string) (map[catalog.Name]storedView, error) {
+// storedForSQL reads the same for the audience $3; what was accepted is known without it.
+var storedForSQL = strings.NewReplacer("kproxy_store.view s", "(SELECT * FROM kproxy_store.audience_view WHERE audience = $3) s", "coalesce(s.accepted, '')", "''").Replace(storedSQL)
+
+// storedViews reads what has been made for an audience, or for the policy's own readers, and their role.
+func storedViews(ctx context.Context, on upstream.Querier, audience, reader string) (map[catalog.Name]storedView, error) {
+	if audience != "" {
+		return readStoredViews(ctx, on, storedForSQL, reader, catalog.ReleaseSchemaFor(audience, ""), audience)
+	}
 	return readStoredViews(ctx, on, storedSQL, reader, catalog.ReleaseSchema(""))
 }
 
 // readStoredView reads the row of one view, if there is one.
-func readStoredView(ctx context.Context, on upstream.Querier, reader string, name catalog.Name) (s storedView, known bool, err error) {
+func readStoredView(ctx context.Context, on upstream.Querier, audience, reader string, name catalog.Name) (s storedView, known bool, err error) {
+	if audience != "" {
+		stored, err := storedViews(ctx, on, audience, reader)
+		s, known = stored[name]
+		return s, known, err
+	}
 	stored, err := readStoredViews(ctx, on, storedSQL+" WHERE s.view_schema = $3 AND s.view_name = $4", reader, catalog.ReleaseSchema(""), name.Schema, name.Relation)
 	s, known = stored[name]
 	return s, known, err
@@ -110,8 +122,15 @@ func isTable(ctx context.Context, tx pgx.Tx, name catalog.Name) (is bool, err er
 
 // record stores what was made of a view, or the problem. What was accepted first stays accepted,
 // except for new parts, and for doubts about what a materialized view holds.
-func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
+func record(ctx context.Context, tx pgx.Tx, audience string, plan viewPlan) error {
 	name := plan.view.Name
+	if audience != "" {
+		_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.audience_view (audience, view_schema, view_name, made, digest, problem, omitted)
+			VALUES ($1, $2, $3, CASE WHEN $6 = '' THEN pg_catalog.to_regclass($4)::oid END, $5, nullif($6, ''), $7)
+			ON CONFLICT (audience, view_schema, view_name) DO UPDATE SET made = excluded.made, digest = excluded.digest, problem = excluded.problem, omitted = excluded.omitted`,
+			audience, name.Schema, name.Relation, catalog.PublishedFor(audience, name).SQL(), plan.digest, plan.problem, len(plan.published.Omitted))
+		return err
+	}
 	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.view AS s (view_schema, view_name, made, digest, problem, omitted, accepted)
 		VALUES ($1, $2, CASE WHEN $5 = '' THEN pg_catalog.to_regclass($3)::oid END, $4, nullif($5, ''), $6, CASE WHEN $5 = '' OR $9 THEN $7 END)
 		ON CONFLICT (view_schema, view_name) DO UPDATE SET made = excluded.made, digest = excluded.digest, problem = excluded.problem, omitted = excluded.omitted,
@@ -122,7 +141,11 @@ func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 
 // forget removes the row of a view. If its name is still listed, it keeps what was accepted, since
 // another relation may take the name; and it keeps a doubt, since the name may be listed again.
-func forget(ctx context.Context, tx pgx.Tx, name catalog.Name, listed, doubted bool) error {
+func forget(ctx context.Context, tx pgx.Tx, audience string, name catalog.Name, listed, doubted bool) error {
+	if audience != "" {
+		_, err := tx.Exec(ctx, "DELETE FROM kproxy_store.audience_view WHERE audience = $1 AND view_schema = $2 AND view_name = $3", audience, name.Schema, name.Relation)
+		return err
+	}
 	if listed || doubted {
 		_, err := tx.Exec(ctx, "UPDATE kproxy_store.view SET made = NULL, digest = '', problem = NULL WHERE view_schema = $1 AND view_name = $2", name.Schema, name.Relation)
 		return err
@@ -151,7 +174,7 @@ func ReadListed(ctx context.Context, on upstream.Querier, policy catalog.Policy,
 	if !exists {
 		return nil, nil
 	}
-	stored, err := storedViews(ctx, on, reader)
+	stored, err := storedViews(ctx, on, "", reader)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (m *viewMaker) change(ctx context.Context, plan viewPlan, do func(tx pgx.Tx
 	name := plan.view.Name
 	outcome := viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits, standIn: plan.standIn}
 	refused, err = m.serialized(ctx, func(tx pgx.Tx) error {
-		before, known, err := readStoredView(ctx, tx, m.reader, name)
+		before, known, err := readStoredView(ctx, tx, m.audience, m.reader, name)
 		if err != nil {
 			return err
 		}

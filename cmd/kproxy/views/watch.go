@@ -40,20 +40,20 @@ type Watcher struct {
 	known       []catalog.View    // in the rewriter's snapshot
 	found       []catalog.View
 	// outcomes are those of the last look. A view without one has not been looked at.
-	outcomes map[catalog.Name]viewOutcome
+	outcomes viewOutcomes
 	// afresh says that names which the configuration no longer lists are still to be dropped.
 	// A process does that once for each configuration: another process may have a newer one.
 	afresh bool
-	logged map[catalog.Name]string // problems in the log
-	failed string                  // why the last look failed, as logged
+	logged map[viewer]string // problems in the log
+	failed string            // why the last look failed, as logged
 	// since is when a view that is still refused was first refused.
-	since map[catalog.Name]time.Time
+	since map[viewer]time.Time
 	soon  *time.Timer
 
 	looking bool
 	looked  chan *Look
 	// doubted are the views whose outcomes in the look under way are out of date.
-	doubted map[catalog.Name]bool
+	doubted map[viewer]bool
 }
 
 // NewWatcher returns a Watcher that has looked at nothing yet.
@@ -116,7 +116,7 @@ func (w *Watcher) Begin(ctx context.Context, c *config.Config, rewriter *rewrite
 		config: c, rewritten: w.rewritten.under(rewriter, w.snapshot), conn: w.conn, definitions: &w.definitions,
 		known: w.known, follows: follows, afresh: w.afresh, since: w.since,
 	}
-	w.looking, w.doubted = true, make(map[catalog.Name]bool)
+	w.looking, w.doubted = true, make(map[viewer]bool)
 	go func() {
 		l.run(ctx)
 		w.looked <- l
@@ -147,13 +147,16 @@ func (w *Watcher) TakeIn(l *Look, inForce *config.Config) (relations []catalog.R
 
 // take keeps what a look has found.
 func (w *Watcher) take(l *Look) {
+	for _, a := range l.unseen() {
+		l.outcomes.keep(a, w.outcomes)
+	}
 	w.found, w.outcomes, w.afresh = l.found, l.outcomes, w.afresh && (l.kept || l.follows || l.err != nil)
 	w.note()
 	if l.kept || slices.ContainsFunc(slices.Collect(maps.Values(w.outcomes)), viewOutcome.passes) {
 		w.soon.Reset(viewPause)
 	}
-	for name := range w.doubted {
-		delete(w.outcomes, name)
+	for of := range w.doubted {
+		delete(w.outcomes, of)
 		w.soon.Reset(0)
 	}
 }
@@ -168,17 +171,37 @@ const (
 )
 
 // Withdraw adds the listed relations that cannot be read now, with reasons for readers, given
-// the tables that cannot be read.
-func (w *Watcher) Withdraw(listed []catalog.Name, withdrawn map[catalog.Name]string) {
-	withdraw(w.found, w.outcomes, listed, withdrawn)
+// the tables that nobody can read, and by audience those that it cannot read besides. Of each audience, it
+// makes that all names that it cannot read.
+func (w *Watcher) Withdraw(policy catalog.Policy, withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string) {
+	withdraw(w.found, w.outcomes, policy, withdrawn, audiences)
 }
 
-func withdraw(found []catalog.View, outcomes map[catalog.Name]viewOutcome, listed []catalog.Name, withdrawn map[catalog.Name]string) {
-	for _, name := range listed {
+func withdraw(found []catalog.View, outcomes viewOutcomes, policy catalog.Policy, withdrawn map[catalog.Name]string, audiences map[string]map[catalog.Name]string) {
+	for _, a := range policy.Audiences {
+		all := maps.Clone(audiences[a.Name])
+		if all == nil {
+			all = make(map[catalog.Name]string)
+		}
+		maps.Copy(all, withdrawn)
+		seen, _ := policy.For(a.Name)
+		withdrawFor(found, outcomes, seen, all)
+		audiences[a.Name] = all
+	}
+	withdrawFor(found, outcomes, policy, withdrawn)
+}
+
+// withdrawFor adds the listed relations that the readers of a policy cannot read; see [catalog.Policy.For].
+func withdrawFor(found []catalog.View, outcomes viewOutcomes, policy catalog.Policy, withdrawn map[catalog.Name]string) {
+	seen := make(map[catalog.Name]bool)
+	for _, t := range policy.Tables {
+		seen[t.Table] = true
+	}
+	for _, name := range policy.Readable {
 		if slices.ContainsFunc(found, func(view catalog.View) bool { return view.Name == name }) {
 			continue
 		}
-		switch outcome, looked := outcomes[name]; {
+		switch outcome, looked := outcomes[viewer{view: name}]; {
 		case !looked || outcome.problem == "" && !outcome.standIn || outcome.waits:
 			withdrawn[name] = BeingPublished
 		case outcome.problem != "":
@@ -189,8 +212,10 @@ func withdraw(found []catalog.View, outcomes map[catalog.Name]viewOutcome, liste
 		if !view.Publishable() {
 			continue
 		}
-		outcome, looked := outcomes[view.Name]
+		outcome, looked := outcomes[viewer{policy.Audience, view.Name}]
 		switch {
+		case slices.ContainsFunc(view.Tables, func(t catalog.Name) bool { return !seen[t] }):
+			withdrawn[view.Name] = catalog.UnseenTable
 		case slices.ContainsFunc(view.Tables, func(t catalog.Name) bool { return withdrawn[t] != "" }):
 			withdrawn[view.Name] = withdrawnTable
 		case !looked || outcome.standIn || outcome.waits:
@@ -205,7 +230,7 @@ func withdraw(found []catalog.View, outcomes map[catalog.Name]viewOutcome, liste
 // soon as well. Until they do, their readers must not find that a view is gone.
 func (w *Watcher) note() {
 	before := w.since
-	w.since = make(map[catalog.Name]time.Time)
+	w.since = make(map[viewer]time.Time)
 	for name, outcome := range w.outcomes {
 		if outcome.problem == "" {
 			continue
@@ -217,14 +242,14 @@ func (w *Watcher) note() {
 	}
 }
 
-// Doubt makes the next look examine the views over a table again. The table may have been
-// published with other columns, and the views dropped with the old release.
-func (w *Watcher) Doubt(table catalog.Name) {
+// Doubt makes the next look examine an audience's views over a table again, or those of the policy's own
+// readers. The table may have been published with other columns, and the views dropped with the old release.
+func (w *Watcher) Doubt(audience string, table catalog.Name) {
 	for _, view := range w.found {
-		if slices.Contains(view.Tables, table) && w.outcomes[view.Name].problem == "" {
-			delete(w.outcomes, view.Name)
+		if of := (viewer{audience, view.Name}); slices.Contains(view.Tables, table) && w.outcomes[of].problem == "" {
+			delete(w.outcomes, of)
 			if w.looking {
-				w.doubted[view.Name] = true
+				w.doubted[of] = true
 			}
 			w.soon.Reset(0)
 		}
@@ -234,22 +259,30 @@ func (w *Watcher) Doubt(table catalog.Name) {
 // log writes, once each, what is wrong with a view and that nothing is any more. A view that
 // waits for a table is left to the messages about the table.
 func (w *Watcher) log() {
-	problems := make(map[catalog.Name]string)
-	for name, outcome := range w.outcomes {
-		kind := "readable relation"
-		if slices.ContainsFunc(w.found, func(v catalog.View) bool { return v.Name == name }) {
+	problems := make(map[viewer]string)
+	for of, outcome := range w.outcomes {
+		kind, logger := "readable relation", w.logger
+		if slices.ContainsFunc(w.found, func(v catalog.View) bool { return v.Name == of.view }) {
 			kind = "view"
 		}
-		before := w.logged[name]
+		if of.audience != "" {
+			logger = logger.With("audience", of.audience)
+		}
+		before := w.logged[of]
 		switch {
 		case outcome.problem == "" && before != "":
-			w.logger.Info("a "+kind+" is well again", "relation", name)
+			logger.Info("a "+kind+" is well again", "relation", of.view)
 		case outcome.problem == "" || outcome.waits:
 		default:
-			problems[name] = outcome.problem
-			if before != outcome.problem {
-				w.logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "reason", outcome.problem, "fix", outcome.fix)
+			problems[of] = outcome.problem
+			if before == outcome.problem {
+				break
 			}
+			if outcome.fix == fixUnseen { // as the policy says
+				logger.Info("a "+kind+" is not for the audience", "relation", of.view, "reason", outcome.problem)
+				break
+			}
+			logger.Error("a "+kind+" is withdrawn; all else is served", "relation", of.view, "reason", outcome.problem, "fix", outcome.fix)
 		}
 	}
 	w.logged = problems

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // TestLooksThatBeganBeforeADoubtDoNotSettleIt has a table published anew while the views
@@ -19,11 +20,11 @@ func TestLooksThatBeganBeforeADoubtDoNotSettleIt(t *testing.T) {
 		{Name: other, Kind: catalog.KindView, Listed: true},
 	}
 	brings := func() *Look {
-		return &Look{found: found, outcomes: map[catalog.Name]viewOutcome{over: {}, other: {}}}
+		return &Look{config: new(config.Config), found: found, outcomes: viewOutcomes{{view: over}: {}, {view: other}: {}}}
 	}
 	withdrawn := func(v *Watcher) map[catalog.Name]string {
 		names := make(map[catalog.Name]string)
-		v.Withdraw(nil, names)
+		v.Withdraw(catalog.Policy{Tables: []catalog.TablePolicy{{Table: table}}}, names, nil)
 		return names
 	}
 	v := NewWatcher(slog.New(slog.DiscardHandler))
@@ -32,8 +33,8 @@ func TestLooksThatBeganBeforeADoubtDoNotSettleIt(t *testing.T) {
 	if got := withdrawn(v); len(got) != 0 || v.afresh {
 		t.Errorf("after a look that found all well, withdrawn are %v", got)
 	}
-	v.looking, v.doubted = true, make(map[catalog.Name]bool)
-	v.Doubt(table)
+	v.looking, v.doubted = true, make(map[viewer]bool)
+	v.Doubt("", table)
 	for range 2 { // before the look ends, and then
 		if got := withdrawn(v); len(got) != 1 || got[over] != BeingPublished {
 			t.Errorf("after a doubt, withdrawn are %v", got)
@@ -41,7 +42,7 @@ func TestLooksThatBeganBeforeADoubtDoNotSettleIt(t *testing.T) {
 		v.looking = false
 		v.take(brings())
 	}
-	v.doubted = make(map[catalog.Name]bool)
+	v.doubted = make(map[viewer]bool)
 	v.take(brings())
 	if got := withdrawn(v); len(got) != 0 {
 		t.Errorf("after another look, withdrawn are %v", got)
@@ -62,6 +63,7 @@ func TestPoliciesAreFollowedOnce(t *testing.T) {
 		"follows": {Look{follows: true}, true},
 	} {
 		v := NewWatcher(slog.New(slog.DiscardHandler))
+		c.look.config = new(config.Config)
 		v.take(&c.look)
 		if v.Close(); v.afresh != c.want {
 			t.Errorf("%s: afresh is %t", name, v.afresh)
