@@ -14,7 +14,7 @@ import (
 const (
 	// leastGathered is how many units there are at least that are also united from the bottom, and mostSized how many at most where
 	// groups need nothing but a size: cuts lose about as little then, and take less time.
-	leastGathered, mostSized = 1 << 6, 1 << 12
+	leastGathered, mostSized = 1 << 6, 6_000
 	// gatheredTogether is about how many units are compared with each other at most.
 	gatheredTogether = 1 << 12
 	// leastDeficit is that of a group which violates the constraints though none is known.
@@ -60,25 +60,26 @@ type gathering struct {
 	deficits *deficits
 	parts    []*part
 	due      queue
+	boxes    []int32 // by part number and attribute, the lowest ranks and then the highest: what is compared most lies together
+	by       []int   // attributes, those first in which groups differ most
 	gone     int     // of the parts
 	counts   []int32 // of two groups
 }
 
 // part is a group that grows.
 type part struct {
-	members   []int32
-	size      int32
-	low, high []int32
-	counts    []int32
-	loss      float64 // of all records
-	deficit   float64 // 0 where it satisfies the constraints
-	partner   *part   // of which no other one costs less
-	cost      float64 // of each record of the deficit
-	gone      bool
-	number    int // the order among those that cost the same
-	place     int // in the queue
-	changed   int // how often it has grown
-	asOf      int // how often the partner had
+	members []int32
+	size    int32
+	counts  []int32
+	loss    float64 // of all records
+	deficit float64 // 0 where it satisfies the constraints
+	partner *part   // of which no other one costs less
+	cost    float64 // of each record of the deficit
+	gone    bool
+	number  int // the order among those that cost the same
+	place   int // in the queue
+	changed int // how often it has grown
+	asOf    int // how often the partner had
 }
 
 // queue holds the groups that look for another one, by cost.
@@ -107,8 +108,11 @@ func (q *queue) Pop() any {
 func (d *division) gather(ctx context.Context, f *deficits, units []int32) [][]int32 {
 	g := &gathering{division: d, deficits: f, counts: make([]int32, f.codes)}
 	for i, unit := range units {
+		low, high := g.box(unit)
+		g.boxes = append(append(g.boxes, low...), high...)
 		g.parts = append(g.parts, g.newPart(i, unit))
 	}
+	g.by = g.byDifference()
 	for i, p := range g.parts {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return nil
@@ -151,9 +155,30 @@ func (g *gathering) step(p *part) {
 	}
 }
 
+// byDifference orders the attributes by what two groups that stand side by side lose together.
+func (g *gathering) byDifference() []int {
+	order, lost := make([]int, len(g.scales)), make([]float64, len(g.scales))
+	for a := range order {
+		order[a] = a
+		for i := 1; i < len(g.parts); i++ {
+			low, high := g.covered(i)
+			otherLow, otherHigh := g.covered(i - 1)
+			lost[a] += float64(g.scales[a].Of(min(low[a], otherLow[a]), max(high[a], otherHigh[a])))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost[b], lost[a]) })
+	return order
+}
+
+// covered is what a group covers.
+func (g *gathering) covered(number int) (low, high []int32) {
+	d := len(g.scales)
+	box := g.boxes[2*d*number : 2*d*(number+1)]
+	return box[:d], box[d:]
+}
+
 func (g *gathering) newPart(number int, unit int32) *part {
-	low, high := g.box(unit)
-	p := &part{number: number, members: []int32{unit}, size: int32(len(g.classes[unit])), low: slices.Clone(low), high: slices.Clone(high), counts: make([]int32, g.deficits.codes)}
+	p := &part{number: number, members: []int32{unit}, size: int32(len(g.classes[unit])), counts: make([]int32, g.deficits.codes)}
 	for a, places := range g.deficits.places {
 		column := g.table.Sensitive(a)
 		for _, r := range g.classes[unit] {
@@ -166,7 +191,7 @@ func (g *gathering) newPart(number int, unit int32) *part {
 
 // judge finds what a group loses, and how far it is from the constraints.
 func (g *gathering) judge(p *part) {
-	p.loss = float64(p.size) * float64(g.lossOf(p.low, p.high))
+	p.loss = float64(p.size) * float64(g.lossOf(g.covered(p.number)))
 	if p.deficit = 0; !g.satisfied(p.members) {
 		p.deficit = max(leastDeficit, g.deficits.of(p.size, p.counts))
 	}
@@ -177,8 +202,10 @@ func (g *gathering) merge(p, o *part) {
 	o.gone = true
 	p.members = append(p.members, o.members...)
 	p.size += o.size
-	for a := range p.low {
-		p.low[a], p.high[a] = min(p.low[a], o.low[a]), max(p.high[a], o.high[a])
+	low, high := g.covered(p.number)
+	otherLow, otherHigh := g.covered(o.number)
+	for a := range low {
+		low[a], high[a] = min(low[a], otherLow[a]), max(high[a], otherHigh[a])
 	}
 	for i := range p.counts {
 		p.counts[i] += o.counts[i]
@@ -193,6 +220,7 @@ func (g *gathering) merge(p, o *part) {
 // seek finds the partner with which least is lost for each record of the deficit that is gone then.
 func (g *gathering) seek(p *part) {
 	p.partner, p.cost = nil, math.MaxFloat64
+	low, high := g.covered(p.number)
 	for _, o := range g.parts {
 		if o == p || o.gone {
 			continue
@@ -200,8 +228,9 @@ func (g *gathering) seek(p *part) {
 		size := p.size + o.size
 		most := float32((p.cost*(p.deficit+o.deficit) + p.loss + o.loss) / float64(size))
 		var sum float32
-		for a := range p.low {
-			if sum += g.scales[a].Of(min(p.low[a], o.low[a]), max(p.high[a], o.high[a])); sum >= most {
+		otherLow, otherHigh := g.covered(o.number)
+		for _, a := range g.by {
+			if sum += g.scales[a].Of(min(low[a], otherLow[a]), max(high[a], otherHigh[a])); sum >= most {
 				break
 			}
 		}
