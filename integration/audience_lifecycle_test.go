@@ -121,3 +121,53 @@ func TestReaderBetweenSetupAndReload(t *testing.T) {
 		t.Errorf("of an audience's schema, and of none, clients are told %q", told)
 	}
 }
+
+// TestAChangedAudienceTakesNothingFromOthers has one audience be promised more, and then see fewer columns: sessions of the
+// table's own readers and of the other audience read on throughout.
+func TestAChangedAudienceTakesNothingFromOthers(t *testing.T) {
+	t.Parallel()
+	s := audienceSite(t, "")
+	s.serve(t)
+	own, press := connect(t, s.url()), connect(t, s.of("press"))
+	researcher := connect(t, s.of("researchers"))
+	const least = "SELECT min(n) FROM (SELECT count(*) AS n FROM folk GROUP BY age) AS x"
+	if smallest := scalar[int](t, researcher, least); smallest < 25 || smallest >= 60 {
+		t.Fatalf("the smallest class of the researchers has %d rows", smallest)
+	}
+	for _, change := range []struct {
+		edits []string
+		ready func(*pgx.Conn) bool
+	}{
+		{[]string{"{k: 25}", "{k: 60}"}, func(conn *pgx.Conn) bool {
+			var smallest int
+			return conn.QueryRow(t.Context(), least).Scan(&smallest) == nil && smallest >= 60
+		}},
+		{[]string{"{constraints: [{k: 60}], hide: [town]}", "{constraints: [{k: 60}], hide: [town, illness]}"}, func(conn *pgx.Conn) bool {
+			rows, err := conn.Query(t.Context(), "TABLE folk LIMIT 1")
+			if err != nil {
+				return false
+			}
+			rows.Close()
+			return rows.Err() == nil && len(rows.FieldDescriptions()) == 1
+		}},
+	} {
+		s.replace(t, change.edits...)
+		s.kproxy(t, "reload").must(t)
+		eventually(t, fmt.Sprint("researchers have the release of the changed policy after ", change.edits), func() bool {
+			for name, conn := range map[string]*pgx.Conn{"the table's own reader": own, "the press": press} {
+				if rows, code, hint := countRows(t, conn, "folk"); code != "" || rows != 600 {
+					t.Fatalf("meanwhile %s counts %d rows, or is refused with %s: %s", name, rows, code, hint)
+				}
+			}
+			conn, err := pgx.Connect(t.Context(), s.of("researchers"))
+			if err != nil {
+				return false
+			}
+			defer conn.Close(t.Context()) //nolint:errcheck // it has only read
+			return change.ready(conn)
+		})
+	}
+	if researcher.Ping(t.Context()) == nil {
+		t.Error("a session of the audience that read the release of before goes on")
+	}
+}

@@ -60,6 +60,11 @@ func (s *session) visible(t *table, g generation) bool {
 	return t.layout.visible(g, Superseded(s.syncer.superseded.Load()))
 }
 
+// overtaken are the audiences that may not have it, though the table's own readers may.
+func (s *session) overtaken(t *table, g generation) []string {
+	return t.layout.overtaken(g, Superseded(s.syncer.superseded.Load()))
+}
+
 // stored is the status of a table by its row in the store.
 func (s *session) stored(t *table, g generation) TableStatus {
 	return t.layout.stored(g, Superseded(s.syncer.superseded.Load()))
@@ -76,6 +81,12 @@ func (s *session) tellSuperseded(t *table, g generation) {
 		logger.Warn("the table is published afresh for its policy; until then readers have the release before, which promises less")
 	default:
 		logger.Info("the table is published afresh for its policy; until then readers have the release before, which promises as much")
+	}
+	if !s.visible(t, g) {
+		return
+	}
+	for _, audience := range s.overtaken(t, g) {
+		logger.Warn("until then this audience has nothing of it, as the release before may promise it less or look different", "audience", audience)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -226,8 +227,8 @@ func TestVerifierRefusesSpoiledAudiences(t *testing.T) {
 	}
 }
 
-// TestPromisesToAudiences: a release stands under a policy that shows further audiences something, or asks
-// less for those that there are, or has fewer; not where one sees less, or is promised more.
+// TestPromisesToAudiences: whatever audiences are promised, the table's own readers read on. So does an audience that sees the
+// same as before and is promised no more; one that is promised more does where any release may stand.
 func TestPromisesToAudiences(t *testing.T) {
 	t.Parallel()
 	of := func(audiences ...catalog.AudiencePolicy) promise {
@@ -244,23 +245,114 @@ func TestPromisesToAudiences(t *testing.T) {
 		return catalog.AudiencePolicy{Audience: "partners", Constraints: []privacy.Spec{{Model: privacy.K, K: k}}, Hidden: hidden}
 	}
 	press := catalog.AudiencePolicy{Audience: "press", Constraints: []privacy.Spec{{Model: privacy.K, K: 100}}}
+	const both = "partners press"
 	for name, c := range map[string]struct {
 		kept, wanted promise
-		strong, any  bool
+		strong, any  string // audiences
 	}{
-		"the same":        {of(partners(25)), of(partners(25)), true, true},
-		"none, then one":  {of(), of(partners(25)), true, true},
-		"a further one":   {of(partners(25)), of(partners(25), press), true, true},
-		"a smaller k":     {of(partners(25)), of(partners(20)), true, true},
-		"a greater k":     {of(partners(25)), of(partners(30)), false, true},
-		"one is removed":  {of(partners(25), press), of(partners(25)), true, true},
-		"a hidden column": {of(partners(25)), of(partners(25, "zip")), false, false},
+		"the same":             {of(partners(25)), of(partners(25)), "partners", "partners"},
+		"none, then one":       {of(), of(partners(25)), "", ""},
+		"a further one":        {of(partners(25)), of(partners(25), press), "partners", "partners"},
+		"a smaller k":          {of(partners(25)), of(partners(20)), "partners", "partners"},
+		"a greater k":          {of(partners(25)), of(partners(30)), "", "partners"},
+		"a greater k of one":   {of(partners(25), press), of(partners(30), press), "press", both},
+		"more than the next":   {of(partners(25), press), of(partners(150), press), "", both},
+		"one is removed":       {of(partners(25), press), of(partners(25)), "partners", "partners"},
+		"a hidden column":      {of(partners(25)), of(partners(25, "zip")), "", ""},
+		"a shown one":          {of(partners(25, "zip")), of(partners(25)), "", ""},
+		"other columns of one": {of(partners(25), press), of(partners(25, "zip"), press), "press", "press"},
 	} {
-		if got := c.kept.mayStand(c.wanted, KeepStrong); got != c.strong {
-			t.Errorf("%s: it may stand: %t", name, got)
+		for by, want := range map[Superseded]string{KeepStrong: c.strong, KeepAny: c.any} {
+			if !c.kept.mayStand(c.wanted, by) {
+				t.Errorf("%s, superseded %d: the table's own readers have nothing", name, by)
+			}
+			if got := strings.Join(c.kept.standing(c.wanted, by), " "); got != want {
+				t.Errorf("%s, superseded %d: %q read on, not %q", name, by, got, want)
+			}
+			var all []string
+			for _, a := range c.kept.Audiences {
+				all = append(all, a.Name)
+			}
+			if got := slices.Sorted(slices.Values(slices.Concat(c.kept.standing(c.wanted, by), c.kept.overtaken(c.wanted, by)))); !slices.Equal(got, all) {
+				t.Errorf("%s, superseded %d: %v read on or do not, of %v", name, by, got, all)
+			}
 		}
-		if got := c.kept.mayStand(c.wanted, KeepAny); got != c.any {
-			t.Errorf("%s: it may stand if any may: %t", name, got)
+		if c.kept.mayStand(c.wanted, KeepNone) {
+			t.Errorf("%s: it stands where none may", name)
+		}
+	}
+}
+
+// TestAChangedAudienceTakesNothingFromOthers changes what one audience is promised, or sees: until the new release is ready it
+// has nothing, and the table's own readers and the other audience have what they had.
+func TestAChangedAudienceTakesNothingFromOthers(t *testing.T) {
+	t.Parallel()
+	b := newAudienceBench(t)
+	b.insertPeople(rand.New(rand.NewPCG(6, 7)), 1, 400)
+	people := b.config.Tables[0].Policy.Table
+	var published atomic.Pointer[live]
+	during := make(chan TableStatus, 1)
+	var view atomic.Int64
+	b.config.Failpoint = func(name string) {
+		l := published.Load()
+		if l == nil {
+			return
+		}
+		switch name {
+		case FailRecordsFilled:
+			during <- l.Status().Tables[people]
+		case FailAfterJoin:
+			view.Store(int64(scanned[int](b, "SELECT 4 * count(to_regclass('kproxy_release_public.people')) + 2 * count(to_regclass('kproxy_audience_partners_public.people')) + count(to_regclass('kproxy_audience_public_public.people')) FROM (SELECT) x")))
+		}
+	}
+	l := b.start()
+	l.inStep()
+	published.Store(l)
+	sees := func(s TableStatus) string {
+		var names []string
+		for name := range s.Audiences {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return fmt.Sprint(s.State, " ", names)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*catalog.TablePolicy)
+		want   string
+		views  int64
+	}{
+		{"more for partners", func(p *catalog.TablePolicy) {
+			p.Audiences[0].Constraints = []privacy.Spec{{Model: privacy.K, K: 4 * testK}}
+		}, "published [public]", 5},
+		{"less for both", func(p *catalog.TablePolicy) {
+			p.Audiences[0].Constraints = []privacy.Spec{{Model: privacy.K, K: 3 * testK}}
+			p.Audiences[1].Constraints = []privacy.Spec{{Model: privacy.K, K: 8 * testK}}
+		}, "published [partners public]", 7},
+		{"other columns for the public", func(p *catalog.TablePolicy) { p.Audiences[1].Hidden = []string{"illness"} }, "published [partners]", 6},
+	} {
+		before := b.generationOf("people")
+		changed := slices.Clone(b.config.Tables)
+		policy := &changed[0].Policy
+		policy.Audiences = slices.Clone(policy.Audiences)
+		c.change(policy)
+		b.config.Tables = changed
+		l.Reload(changed)
+		at := l.Status().Tables[people]
+		b.exec("UPDATE people SET age = age + 1 WHERE id < 20")
+		then := <-during
+		l.eventually("the release of the changed policy is shown", func() bool {
+			s := l.Status().Tables[people]
+			return s.State == Published && !s.Preparing && b.generationOf("people") > before
+		})
+		if sees(at) != c.want || sees(then) != c.want || !then.Preparing {
+			t.Errorf("%s: %s at once, and %s while the release is made; %s expected", c.name, sees(at), sees(then), c.want)
+		}
+		if got := view.Load(); got != c.views {
+			t.Errorf("%s: of the views, these were there before the new ones: %b, not %b", c.name, got, c.views)
+		}
+		if got := sees(l.Status().Tables[people]); got != "published [partners public]" {
+			t.Errorf("%s: then %s", c.name, got)
 		}
 	}
 }

@@ -126,10 +126,11 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 		return err
 	}
 	g, known := found[t.layout.name()]
+	var overtaken []string
 	if t.release.position < consumed || known || t.group != nil {
 		t.release.showAt = max(consumed, t.release.position) // readers of an earlier one may have to be waited for
 		if known && g.halted == "" && j.session.visible(t, g) {
-			t.release.previous = g.number
+			t.release.previous, overtaken = g.number, j.session.overtaken(t, g)
 			if g.shows != 0 {
 				t.release.previous = g.previous
 			}
@@ -147,6 +148,8 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 		return j.session.store.show(ctx, tx, t, j.session.making())
 	case t.release.previous == 0:
 		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return hide(ctx, tx, t.layout.name()) })
+	case len(overtaken) > 0:
+		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return hideFrom(ctx, tx, t.layout.name(), overtaken) })
 	}
 	return err
 }

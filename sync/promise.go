@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -158,27 +159,51 @@ func (p promise) text() (string, error) {
 // covers reports whether a release with the promise keeps a wanted one as well.
 func (p promise) covers(wanted promise) bool {
 	return p.Form == wanted.Form && p.Meaning == wanted.Meaning &&
-		imply(p.Constraints, wanted.Constraints) && imply(p.People, wanted.People) && p.audiencesStand(wanted, true)
+		imply(p.Constraints, wanted.Constraints) && imply(p.People, wanted.People)
 }
 
-// audiencesStand reports whether every audience may go on reading what it has: it sees the same columns and, if
-// strong, what it has promises as much. One that is no more reads nothing: kproxy takes none of its readers there.
-func (p promise) audiencesStand(wanted promise, strong bool) bool {
-	return !slices.ContainsFunc(p.Audiences, func(kept audiencePromise) bool {
-		return slices.ContainsFunc(wanted.Audiences, func(w audiencePromise) bool {
-			return w.Name == kept.Name && (w.Form != kept.Form || strong && !imply(kept.Constraints, w.Constraints))
-		})
-	})
+// standing are the audiences that may go on reading what they have of the release: they see the same columns and, unless
+// any release may stand, what it has promises as much to them. Others read nothing until what is wanted is ready.
+func (p promise) standing(wanted promise, by Superseded) (names []string) {
+	for _, kept := range p.Audiences {
+		if slices.ContainsFunc(wanted.Audiences, func(w audiencePromise) bool {
+			return w.Name == kept.Name && w.Form == kept.Form && (by == KeepAny || imply(kept.Constraints, w.Constraints))
+		}) {
+			names = append(names, kept.Name)
+		}
+	}
+	return names
 }
 
-// mayStand reports the same of the releases of two publications.
-func mayStand(before, wanted catalog.Publication, by Superseded) bool {
+// overtaken are the audiences that are shown something of the release, and may not go on reading it.
+func (p promise) overtaken(wanted promise, by Superseded) (names []string) {
+	standing := p.standing(wanted, by)
+	for _, kept := range p.Audiences {
+		if !slices.Contains(standing, kept.Name) {
+			names = append(names, kept.Name)
+		}
+	}
+	return names
+}
+
+// mayStand reports the same as promise.mayStand of the releases of two publications, and which audiences read on.
+func mayStand(before, wanted catalog.Publication, by Superseded) (stands bool, audiences []string) {
 	kept, err := promiseOf(before)
 	if err != nil || before.Relation.OID == 0 || wanted.Relation.OID == 0 {
-		return false
+		return false, nil
 	}
 	next, err := promiseOf(wanted)
-	return err == nil && kept.mayStand(next, by)
+	if err != nil || !kept.mayStand(next, by) {
+		return false, nil
+	}
+	return true, kept.standing(next, by)
+}
+
+// only leaves those of some audiences.
+func only(of map[string]AudienceStatus, audiences []string) map[string]AudienceStatus {
+	left := maps.Clone(of) // who reads the status has the one before
+	maps.DeleteFunc(left, func(name string, _ AudienceStatus) bool { return !slices.Contains(audiences, name) })
+	return left
 }
 
 // visible reports whether readers may have what the store shows of the table: the generation, which was
@@ -192,16 +217,33 @@ func (t *layout) visible(g generation, by Superseded) bool {
 	if !known || g.shows == 0 && fits {
 		return fits
 	}
-	if fits && by == KeepNone {
-		by = KeepStrong // who joined has decided, and a rebuild supersedes no policy
+	return shown.mayStand(t.promise, t.judgedBy(g, by))
+}
+
+// judgedBy is by what the release that readers see is held against the policy.
+func (t *layout) judgedBy(g generation, by Superseded) Superseded {
+	if by == KeepNone && t.fits(g) {
+		return KeepStrong // who joined has decided, and a rebuild supersedes no policy
 	}
-	return shown.mayStand(t.promise, by)
+	return by
+}
+
+// overtaken are the audiences that may no longer read what the store shows of the table, which others may.
+func (t *layout) overtaken(g generation, by Superseded) []string {
+	shown, known := readPromise(g.promise)
+	if !known || g.shows == 0 && t.fits(g) {
+		return nil
+	}
+	return shown.overtaken(t.promise, t.judgedBy(g, by))
 }
 
 // stored is the status of the table by its row in the store.
 func (t *layout) stored(g generation, by Superseded) TableStatus {
 	fits := t.fits(g)
 	status := g.status(t.visible(g, by), fits)
+	for _, audience := range t.overtaken(g, by) {
+		delete(status.Audiences, audience)
+	}
 	own, _ := t.promise.text() // it was written before
 	status.Superseded = status.State == Published && (!fits || g.shows != 0 && g.promise != "" && g.promise != own)
 	return status
@@ -215,13 +257,13 @@ func imply(kept, wanted []keptSpec) bool {
 }
 
 // mayStand reports whether readers may go on reading a release with the promise until the one that
-// is wanted is ready.
+// is wanted is ready: the table's own, and of audiences those that are standing.
 func (p promise) mayStand(wanted promise, by Superseded) bool {
 	switch by {
 	case KeepNone:
 		return false
 	case KeepAny:
-		return p.Form == wanted.Form && p.audiencesStand(wanted, false)
+		return p.Form == wanted.Form
 	default:
 		return p.covers(wanted)
 	}

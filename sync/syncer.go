@@ -112,11 +112,15 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 			continue
 		}
 		status := s.status.Tables[name]
-		if i < 0 || status.State != Published || !mayStand(before, tables[i], Superseded(s.superseded.Load())) {
+		stands, audiences := false, []string(nil)
+		if i >= 0 && status.State == Published {
+			stands, audiences = mayStand(before, tables[i], Superseded(s.superseded.Load()))
+		}
+		if !stands {
 			delete(s.status.Tables, name) // what readers see is not what is wanted
 			continue
 		}
-		status.Superseded, status.Preparing = true, true
+		status.Superseded, status.Preparing, status.Audiences = true, true, only(status.Audiences, audiences)
 		s.status.Tables[name] = status
 	}
 	for _, now := range tables {

@@ -147,6 +147,15 @@ func (s *store) grant(ctx context.Context, on executor, t *table) error {
 		if a.role == "" {
 			continue
 		}
+		if t.release.showAt != 0 { // it is shown what was before, or nothing
+			there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", a.view().sql())
+			if err != nil {
+				return fmt.Errorf("looking for the published view of %s for %s: %w", t.layout.name(), a.name, err)
+			}
+			if there.RowsAffected() == 0 {
+				continue
+			}
+		}
 		if err := a.view().grant(ctx, on, a.role); err != nil {
 			return err
 		}
@@ -194,6 +203,20 @@ func hideFromOthers(ctx context.Context, on executor, name catalog.Name, shown [
 		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+catalog.AudienceSchemaPattern(name.Schema)+"$"), strings.Join(schemas, ", ")))
 	if err != nil {
 		return fmt.Errorf("dropping what is published of %s for audiences: %w", name, err)
+	}
+	return nil
+}
+
+// hideFrom drops the published views of a table for some audiences.
+func hideFrom(ctx context.Context, on executor, name catalog.Name, audiences []string) error {
+	if err := moveMark(ctx, on, name); err != nil {
+		return err
+	}
+	for _, audience := range audiences {
+		view := catalog.Name{Schema: catalog.ReleaseSchemaFor(audience, name.Schema), Relation: name.Relation}
+		if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+view.SQL()+" CASCADE"); err != nil {
+			return fmt.Errorf("dropping what is published of %s for %s: %w", name, audience, err)
+		}
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ type cutter struct {
 	low, high     []int32
 	before, after []float32
 	sizes         []int
+	whole         bool // what is not cut is left as it is
 }
 
 func newCutter(d *division) *cutter {
@@ -70,6 +71,10 @@ func (c *cutter) divide(ctx context.Context, members []int32) {
 		return
 	}
 	c.placed.Add(c.size(members))
+	if c.whole {
+		c.groups = append(c.groups, members)
+		return
+	}
 	c.groups = append(c.groups, c.mend(ctx, members)...)
 }
 

@@ -55,6 +55,9 @@ func (u *units) unite(ctx context.Context, constraints privacy.ConstraintSet, op
 	}
 	newCutter(d).divide(ctx, all)
 	groups := d.improve(ctx, d.groups)
+	if other := d.improve(ctx, d.gathered(ctx, all)); other != nil && d.lossOfAll(other) < d.lossOfAll(groups) {
+		groups = other
+	}
 	return groups, ctx.Err()
 }
 
