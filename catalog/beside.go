@@ -6,3 +6,6 @@ const Undecided = "name the reader in an audience; or take it out of upstream.re
 // Beside is what an operator can do with a configuration for a database that has another one's store,
 // and not harm that one.
 const Beside = "leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers"
+
+// InForceFirst is what an operator can do where a configuration lacks what a database was set up for from another place.
+const InForceFirst = "if this is the same configuration, without these, run 'kproxy reload' or 'kproxy accept' first, which put it in force"

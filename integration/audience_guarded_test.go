@@ -64,9 +64,7 @@ func (v *seenVersions) check(t *testing.T, others ...*seenVersions) (sets int) {
 // alone and together, while rows come and go and kproxy is killed.
 func TestGuardedAudiences(t *testing.T) {
 	t.Parallel()
-	s := audienceSiteOf(t, strings.Replace(audienceSchema, "illness text NOT NULL);", "illness text NOT NULL, nr int);", 1)+"; UPDATE folk SET nr = id", strings.NewReplacer(
-		"folk:\n    updates: immediate\n", "folk:\n    updates: {mode: guarded, crowd: 1}\n    acknowledge: {joinable: [nr]}\n", "illness: sensitive\n", "illness: sensitive\n      nr: insensitive\n", "k: 100", "k: 50",
-	).Replace(audiencePolicy), "")
+	s := guardedAudienceSite(t)
 	p := s.serve(t)
 	admin := connect(t, s.admin)
 	fine, research, press := &seenVersions{user: clientUser, least: 5}, &seenVersions{user: "researchers", least: 25}, &seenVersions{user: "press", least: 50}

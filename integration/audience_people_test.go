@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 const peopleAudiences = `audiences:
@@ -18,7 +20,9 @@ const peopleAudiences = `audiences:
 // audience, who sees fewer and coarser classes, keys of its own, and no hidden column.
 func TestAudiencesJoinPeople(t *testing.T) {
 	t.Parallel()
-	s := siteWithReaders(t, sqlSite(hospitalSQL, hospitalTables+peopleAudiences), "partner")
+	o := sqlSite(hospitalSQL, hospitalTables+peopleAudiences)
+	o.settings = fmt.Sprintf("console: {listen: %s, users: [{name: admin, verifier: '%s'}]}\n", freeAddress(t), clientVerifier(t))
+	s := siteWithReaders(t, o, "partner")
 	s.serve(t)
 	ask := func(user, sql string) string {
 		t.Helper()
@@ -77,6 +81,7 @@ func TestAudiencesJoinPeople(t *testing.T) {
 	for _, user := range []string{clientUser, "partner"} {
 		eventually(t, user+" sees the change", func() bool { return number(user, "SELECT count(*) FROM patients") == left })
 	}
+	s.keepsFiguresOfPartners(t)
 	for _, command := range []string{"verify", "check", "status"} {
 		o := s.kproxy(t, command)
 		if o.code != 0 || !strings.Contains(o.stdout, "partners") {
@@ -88,4 +93,39 @@ func TestAudiencesJoinPeople(t *testing.T) {
 	if n := number("partner", "SELECT count(*) FROM kproxy.describe('visits') WHERE k = 15"); n == 0 {
 		t.Error(fmt.Sprint("partners are told of another k: ", ask("partner", "SELECT string_agg(k::text, ' ') FROM kproxy.describe('visits')")))
 	}
+}
+
+// keepsFiguresOfPartners holds the figures that the console keeps of all tables to what partners can count, and to the
+// losses of the tables' own readers, who lose less.
+func (s *site) keepsFiguresOfPartners(t *testing.T) {
+	t.Helper()
+	const kept = `SELECT f.table_name, f.figures #> '{Audiences,partners,Losses}' <> 'null', (f.figures #>> '{Audiences,partners,Rows}')::bigint,
+		(f.figures #>> '{Audiences,partners,Losses,Whole}')::float8 >= (f.figures #>> '{Losses,Whole}')::float8
+		FROM kproxy_store.figures f JOIN kproxy_store.generation g USING (table_schema, table_name) WHERE f.figures ->> 'Position' = g.lsn::text`
+	store, partner := connect(t, s.admin), connect(t, s.of("partner"))
+	eventually(t, "the console keeps the figures of what partners see", func() bool {
+		rows, err := store.Query(t.Context(), kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := make(map[string]int64)
+		var table string
+		var measured, losesMore *bool
+		var n *int64
+		_, err = pgx.ForEachRow(rows, []any{&table, &measured, &n, &losesMore}, func() error {
+			if measured != nil && *measured && n != nil && losesMore != nil && *losesMore {
+				counted[table] = *n
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for table, n := range counted {
+			if scalar[int64](t, partner, "SELECT count(*) FROM "+table) != n {
+				return false
+			}
+		}
+		return len(counted) == scalar[int](t, store, "SELECT count(*) FROM kproxy_store.generation")
+	})
 }

@@ -103,8 +103,8 @@ func TestSecondConfiguration(t *testing.T) {
 		what, why string
 		second    *site
 	}{
-		{"the same names, another table", "does without its table public.folk", s.second(t, "same", false)},
-		{"another slot", "does without its replication slot", s.second(t, "slot", false, "slot: "+s.slot, "slot: "+s.slot+"_2\npublication: other")},
+		{"the same names, another table", "has no table of this one", s.second(t, "same", false)},
+		{"another slot", "has replication slot ", s.second(t, "slot", false, "slot: "+s.slot, "slot: "+s.slot+"_2\npublication: other")},
 		{"other roles", "whose owner is role " + s.owner, s.second(t, "roles", true, "slot: "+s.slot, "slot: "+s.slot+"_3\npublication: another")},
 	} {
 		of.second.isRefused(t, s, of.what, of.why)
@@ -186,7 +186,9 @@ func TestOwnConfigurationIsEdited(t *testing.T) {
 `
 	elsewhere := *s
 	elsewhere.config = s.edit(t, "elsewhere.yaml", folkPolicy, both)
-	elsewhere.kproxy(t, "setup").must(t) // a further table, from another file
+	if o := elsewhere.kproxy(t, "setup"); o.code != 0 || !strings.Contains(o.stderr, "is the one of") || !strings.Contains(o.stderr, elsewhere.config) {
+		t.Errorf("a further table, from another file: setup ends with %d and says\n%s", o.code, o.stderr)
+	}
 	s.goesOn(t, "after a further table from another file")
 	s.replace(t, folkPolicy, both)
 	s.kproxy(t, "reload").must(t)
@@ -198,6 +200,9 @@ func TestOwnConfigurationIsEdited(t *testing.T) {
 		t.Errorf("a further table from another file: %s", o.stderr)
 	}
 	elsewhere.config = s.edit(t, "fewer.yaml", folkPolicy, daysPolicy)
+	if o := elsewhere.kproxy(t, "check"); !strings.Contains(o.stdout, "lacks its table public.folk") || strings.Contains(o.stdout, "store of another configuration") {
+		t.Errorf("a table taken away from another file: check says\n%s%s", o.stdout, o.stderr)
+	}
 	if o := elsewhere.kproxy(t, "setup"); o.code == 0 || !strings.Contains(o.stderr, "kproxy reload") {
 		t.Errorf("a table taken away from another file: %d, %s", o.code, o.stderr)
 	}

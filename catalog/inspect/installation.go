@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -13,14 +14,13 @@ import (
 // found then would be that one's, and mended at its expense.
 const CodeOtherConfiguration = "other-configuration"
 
-type installationRow struct {
-	Place, Slot, Publication string
-	Apart                    bool // it has no table of this configuration
-	Own                      bool // it was set up from the same place, or has the same policy in force
-}
+// CodeOtherPlace is the code of a store that was set up from another place with more than the configuration has,
+// so that it cannot be set up from here.
+const CodeOtherPlace = "other-place"
 
-// Installation reports that the store in the database of the release is another configuration's. It says
-// nothing where there is none, or one of an earlier version.
+// Installation reports, as an error, that the store in the database of the release is another configuration's, by the
+// rule of set-up, and, as a warning, that it was set up from another place with what this configuration lacks. It says
+// nothing where there is none.
 func Installation(ctx context.Context, conn *pgx.Conn, in CheckInput) (report Report, err error) {
 	err = reading(ctx, conn, func() error {
 		report, err = installation(ctx, conn, in)
@@ -34,10 +34,10 @@ func Installation(ctx context.Context, conn *pgx.Conn, in CheckInput) (report Re
 
 func installation(ctx context.Context, conn *pgx.Conn, in CheckInput) (report Report, err error) {
 	var owner, database *string
-	var noted bool
-	err = conn.QueryRow(ctx, `SELECT (SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = $1), current_database()::text,
-		EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'installation')`, catalog.StoreSchema).
-		Scan(&owner, &database, &noted)
+	var isNoted, hasPolicy bool
+	var tables []string
+	schemas, names := split(in.protected())
+	err = conn.QueryRow(ctx, query("installation"), catalog.StoreSchema, schemas, names).Scan(&owner, &database, &isNoted, &hasPolicy, &tables)
 	if err != nil || owner == nil {
 		return nil, err
 	}
@@ -46,25 +46,26 @@ func installation(ctx context.Context, conn *pgx.Conn, in CheckInput) (report Re
 		report.add(Error, CodeOtherConfiguration, none, fmt.Sprintf("%s, whose owner is role %s", what, *owner), catalog.Beside)
 		return report, nil
 	}
-	if !noted {
+	if !hasPolicy {
 		return nil, nil
 	}
-	schemas, names := split(in.protected())
-	rows, err := collect[installationRow](ctx, conn, "installation", in.Place, in.Fingerprint, schemas, names)
-	if err != nil || len(rows) == 0 || rows[0].Own {
+	kept := catalog.InstallationShown
+	if isNoted {
+		kept = catalog.InstallationNoted
+	}
+	var place string
+	var differs, lacking *string
+	err = conn.QueryRow(ctx, "WITH kept AS ("+kept+") "+catalog.InstallationElsewhere, in.Place, in.Fingerprint, in.Slot, in.Publication, tables, append([]string{in.Reader}, in.Readers...)).
+		Scan(&place, &differs, &lacking)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
 		return nil, err
+	case differs != nil:
+		report.add(Error, CodeOtherConfiguration, none, fmt.Sprintf("%s: that one was set up from %s, and %s", what, place, *differs), catalog.Beside)
+	case lacking != nil:
+		report.add(Warning, CodeOtherPlace, none, fmt.Sprintf("kproxy setup is refused: database %s was set up from %s, and this configuration, from %s, lacks its %s", *database, place, in.Place, *lacking), catalog.InForceFirst+"; or "+catalog.Beside)
 	}
-	differs := ""
-	switch is := rows[0]; {
-	case is.Slot != in.Slot:
-		differs = fmt.Sprintf("has replication slot %s, not %s", is.Slot, in.Slot)
-	case is.Publication != in.Publication:
-		differs = fmt.Sprintf("has publication %s, not %s", is.Publication, in.Publication)
-	case is.Apart:
-		differs = "has no table of this one"
-	default:
-		return nil, nil
-	}
-	report.add(Error, CodeOtherConfiguration, none, fmt.Sprintf("%s: that one was set up from %s, and %s", what, rows[0].Place, differs), catalog.Beside)
 	return report, nil
 }

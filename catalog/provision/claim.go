@@ -23,13 +23,20 @@ type claims struct {
 	MarkPrefix, Mark string
 	// Beside is catalog's, as a sentence: it says how another configuration can be used beside that of a store.
 	Beside string
+	// Noted and Shown are the queries for what a store was set up for, Elsewhere compares it, and
+	// InForceFirst is a sentence; all as catalog says.
+	Noted, Shown, Elsewhere, InForceFirst string
 }
 
 // markPrefix begins the comment of a publication of kproxy's.
 const markPrefix = "kproxy: "
 
 func claimsOf(in Input) (claims, error) {
-	c := claims{Place: in.Place, Fingerprint: in.Fingerprint, MarkPrefix: markPrefix, Beside: strings.ToUpper(catalog.Beside[:1]) + catalog.Beside[1:] + ".", Roles: []string{in.Owner.Name}, Besides: in.Besides}
+	c := claims{
+		Place: in.Place, Fingerprint: in.Fingerprint, MarkPrefix: markPrefix, Roles: []string{in.Owner.Name}, Besides: in.Besides,
+		Beside: sentence(catalog.Beside), InForceFirst: sentence(catalog.InForceFirst),
+		Noted: catalog.InstallationNoted, Shown: catalog.InstallationShown, Elsewhere: catalog.InstallationElsewhere,
+	}
 	if in.Side == SourceSide {
 		if len(in.Besides) > 0 {
 			c.ReleaseDatabase = in.Besides[0]
@@ -51,3 +58,5 @@ func claimsOf(in Input) (claims, error) {
 	c.Mark = markPrefix + string(mark)
 	return c, err
 }
+
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

@@ -20,7 +20,8 @@ func newEvalAttackAudiences() *cobra.Command {
 and with guarded ones: --k 5,25 is a fine release and a coarser one. The coarser releases are
 made of unions of the finer one's classes, and for comparison each is made by itself. It compares
 what readers of all releases learn together with what those of the finest, and of the coarsest,
-learn alone.
+learn alone. With immediate updates, it then adds a column that the coarsest audience alone sees:
+who pools that with the finest release guesses it no better than from a finest release with it.
 
 The attackers are those of 'kproxy eval attack'.
 

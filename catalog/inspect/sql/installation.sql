@@ -1,6 +1,6 @@
--- The configuration that the store is of, by what set-up notes. $1 is the place of this one, $2 the fingerprint
--- of its policy, and $3 and $4 are the schemas and names of its tables.
-SELECT i.place, i.slot, i.publication,
-       NOT EXISTS (SELECT FROM unnest(i.tables) AS t(name) JOIN unnest($3::text[], $4::text[]) AS own(schema, name) ON t.name = format('%I.%I', own.schema, own.name)) AS apart,
-       i.place = $1 OR coalesce((SELECT p.place = $1 OR p.fingerprint = $2 FROM kproxy_store.policy p ORDER BY p.number DESC LIMIT 1), false) AS own
-FROM kproxy_store.installation i
+-- Whether there is the store $1, and what of it can tell which configuration it is of. $2 and $3 are the schemas and
+-- names of the tables of this one, which are given as the store notes them.
+SELECT (SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = $1), current_database()::text,
+       EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'installation'),
+       EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'policy'),
+       ARRAY(SELECT format('%I.%I', own.schema, own.name) FROM unnest($2::text[], $3::text[]) AS own(schema, name))

@@ -1,6 +1,17 @@
 -- All relations of user schemas that can stand in a FROM clause. The stand-ins for the system catalogs,
 -- which would be most of them and have most columns, are left out.
-WITH RECURSIVE base(oid, base, modifier) AS (
+WITH RECURSIVE shown AS MATERIALIZED (
+  -- PostgreSQL's own relations have most columns and indexes of a database that is small: they are left out first.
+  SELECT c.oid, n.nspname::text AS schema, c.relname, c.relkind, c.relreplident
+  FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+    AND NOT (c.relkind = 'v' AND n.nspname = 'kproxy_catalog')
+), attributes AS MATERIALIZED (
+  SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation, a.attnotnull, a.attgenerated
+  FROM shown c JOIN pg_attribute a ON a.attrelid = c.oid
+  WHERE a.attnum > 0 AND NOT a.attisdropped
+), base(oid, base, modifier) AS (
   -- A domain's modifier is that of the innermost domain; -1 for what is none.
   SELECT t.oid, t.oid, -1 FROM pg_type t WHERE t.typtype <> 'd'
   UNION ALL
@@ -39,19 +50,13 @@ WITH RECURSIVE base(oid, base, modifier) AS (
          array_agg(coalesce(l.collisdeterministic, true) ORDER BY a.attnum) AS deterministic,
          array_agg(a.attnotnull ORDER BY a.attnum) AS not_nulls,
          array_agg(a.attgenerated <> '' ORDER BY a.attnum) AS generated
-  FROM pg_attribute a
+  FROM attributes a
   JOIN base b ON b.oid = a.atttypid
   JOIN pg_type t ON t.oid = b.base
   LEFT JOIN pg_type e ON e.oid = t.typelem
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   LEFT JOIN pg_type d ON d.oid = a.atttypid
   LEFT JOIN user_types u ON u.oid = CASE WHEN d.typelem <> 0 AND d.typlen = -1 THEN d.typelem ELSE d.oid END
-  WHERE a.attnum > 0 AND NOT a.attisdropped
-    -- PostgreSQL's own have most columns of a database that is small.
-    AND a.attrelid IN (
-      SELECT r.oid FROM pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace
-      WHERE r.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
-        AND NOT (r.relkind = 'v' AND n.nspname = 'kproxy_catalog'))
   GROUP BY a.attrelid
 ), indexes AS (
   -- The indexes by which a changed row can be found. PostgreSQL takes no deferrable
@@ -59,9 +64,10 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   SELECT i.indrelid, i.indisprimary, i.indisreplident,
          array_agg(a.attname::text ORDER BY k.position) AS names,
          bool_or(a.attgenerated <> '') AS generated
-  FROM pg_index i
+  FROM shown c
+  JOIN pg_index i ON i.indrelid = c.oid
   CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
-  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+  JOIN attributes a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
   WHERE i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
     AND k.position <= i.indnkeyatts
   GROUP BY i.indexrelid, i.indrelid, i.indisprimary, i.indisreplident
@@ -71,7 +77,7 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE c.relispartition AND NOT coalesce((to_jsonb(i) ->> 'inhdetachpending')::boolean, false)
 )
-SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
+SELECT c.oid AS oid, c.schema AS schema, c.relname::text AS relation, c.relkind::text AS kind,
        coalesce(col.names, '{}') AS names, coalesce(col.numbers, '{}') AS numbers,
        coalesce(col.type_oids, '{}') AS type_oids, coalesce(col.modifiers, '{}') AS modifiers,
        coalesce(col.types, '{}') AS types, coalesce(col.base_formats, '{}') AS base_formats,
@@ -90,13 +96,9 @@ SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.r
        -- NULL of a relation that has gone since the snapshot, against which nothing is held.
        has_any_column_privilege($1::oid, c.oid, 'SELECT') IS NOT FALSE AS readable,
        has_table_privilege($1::oid, c.oid, 'REFERENCES') IS NOT FALSE AS marked
-FROM pg_class c
-JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM shown c
 LEFT JOIN columns col ON col.attrelid = c.oid
 LEFT JOIN indexes pk ON pk.indrelid = c.oid AND pk.indisprimary
 LEFT JOIN indexes ri ON ri.indrelid = c.oid AND ri.indisreplident
 LEFT JOIN partitions p ON p.inhrelid = c.oid
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
-  AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
-  AND NOT (c.relkind = 'v' AND n.nspname = 'kproxy_catalog')
-ORDER BY n.nspname, c.relname
+ORDER BY c.schema, c.relname

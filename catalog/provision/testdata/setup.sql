@@ -184,42 +184,48 @@ $kproxy$;
 -- publication and slot away from it.
 DO $kproxy$
 DECLARE
-  kept record;
-  accepted boolean := false;
-  lacking text;
+  kept text;
+  found record;
 BEGIN
   SET ROLE "kproxy_owner";
-  SELECT NULL::text AS place, NULL::text AS slot, NULL::text AS publication, NULL::text[] AS tables, NULL::text[] AS readers INTO kept;
-  IF pg_catalog.to_regclass('kproxy_store.installation') IS NOT NULL THEN
-    SELECT i.place, i.slot, i.publication, i.tables, i.readers INTO kept FROM kproxy_store.installation i;
-  ELSIF pg_catalog.to_regclass('kproxy_store.policy') IS NOT NULL THEN
-    -- An earlier version made it.
-    SELECT pg_catalog.max(p.place) AS place, (SELECT pg_catalog.max(s.slot) FROM kproxy_store.position s) AS slot, NULL AS publication,
-      (SELECT pg_catalog.array_agg(pg_catalog.format('%I.%I', t.of -> 'Table' ->> 'Schema', t.of -> 'Table' ->> 'Relation'))
-       FROM kproxy_store.policy l CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(l.policy -> 'Tables') AS t(of)
-       WHERE l.number = (SELECT pg_catalog.max(o.number) FROM kproxy_store.policy o)) AS tables,
-      (SELECT pg_catalog.array_agg(r.name) FROM kproxy_store.reader r) AS readers
-      INTO kept FROM kproxy_store.policy p WHERE p.number = (SELECT pg_catalog.max(l.number) FROM kproxy_store.policy l);
-  END IF;
-  IF kept.place <> '' AND pg_catalog.to_regclass('kproxy_store.policy') IS NOT NULL THEN
-    SELECT p.place = '' OR p.fingerprint = '' INTO accepted FROM kproxy_store.policy p ORDER BY p.number DESC LIMIT 1;
-    IF accepted IS NOT TRUE THEN
-      SELECT pg_catalog.string_agg(l.what, ', ') INTO lacking FROM (
-        SELECT 'replication slot ' || kept.slot AS what WHERE kept.slot <> 'kproxy'
-        UNION ALL
-        SELECT 'publication ' || pg_catalog.quote_ident(kept.publication) WHERE kept.publication <> 'kproxy'
-        UNION ALL
-        SELECT 'table ' || t.name FROM pg_catalog.unnest(kept.tables) AS t(name)
-        WHERE t.name <> ALL (ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[])
-        UNION ALL
-        SELECT 'reader role ' || pg_catalog.quote_ident(r.name) FROM pg_catalog.unnest(kept.readers) AS r(name)
-        WHERE r.name <> ALL (ARRAY['kproxy_reader']::text[])) AS l;
+  IF pg_catalog.to_regclass('kproxy_store.policy') IS NOT NULL THEN
+    kept := 'SELECT i.place, i.slot, i.publication, i.tables, i.readers FROM kproxy_store.installation i';
+    IF pg_catalog.to_regclass('kproxy_store.installation') IS NULL THEN
+      -- An earlier version made it.
+      kept := 'SELECT pg_catalog.max(p.place) AS place, (SELECT pg_catalog.max(s.slot) FROM kproxy_store.position s) AS slot, NULL::text AS publication,
+  (SELECT pg_catalog.array_agg(pg_catalog.format(''%I.%I'', t.of -> ''Table'' ->> ''Schema'', t.of -> ''Table'' ->> ''Relation''))
+   FROM kproxy_store.policy l CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(l.policy -> ''Tables'') AS t(of)
+   WHERE l.number = (SELECT pg_catalog.max(o.number) FROM kproxy_store.policy o)) AS tables,
+  (SELECT pg_catalog.array_agg(r.name) FROM kproxy_store.reader r) AS readers
+FROM kproxy_store.policy p WHERE p.number = (SELECT pg_catalog.max(l.number) FROM kproxy_store.policy l)';
     END IF;
+    EXECUTE 'WITH kept AS (' || kept || ') ' || $elsewhere$
+SELECT k.place,
+       CASE WHEN k.slot <> $3 THEN 'has replication slot ' || k.slot || ', not ' || $3
+            WHEN k.publication <> $4 THEN 'has publication ' || pg_catalog.quote_ident(k.publication) || ', not ' || pg_catalog.quote_ident($4)
+            WHEN NOT k.tables && $5::text[] THEN 'has no table of this one' END AS differs,
+       (SELECT pg_catalog.string_agg(l.what, ', ') FROM (
+          SELECT 'table ' || t.name AS what FROM pg_catalog.unnest(k.tables) AS t(name) WHERE t.name <> ALL ($5::text[])
+          UNION ALL
+          SELECT 'reader role ' || pg_catalog.quote_ident(r.name) FROM pg_catalog.unnest(k.readers) AS r(name) WHERE r.name <> ALL ($6::text[])) AS l) AS lacking
+FROM kept k
+WHERE k.place <> $1
+  AND NOT COALESCE((SELECT p.place = $1 OR p.fingerprint = $2 FROM kproxy_store.policy p ORDER BY p.number DESC LIMIT 1), false)
+$elsewhere$
+      INTO found USING '', '', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader']::text[];
+  ELSE
+    SELECT NULL::text AS place, NULL::text AS differs, NULL::text AS lacking INTO found;
   END IF;
   RESET ROLE;
-  IF lacking IS NOT NULL THEN
-    RAISE EXCEPTION 'database % has the store of another configuration, which was set up from %: this one, from %, does without its %', pg_catalog.current_database(), kept.place, '', lacking
-      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.' || ' If this is the same configuration, without these: run ''kproxy reload'' or ''kproxy accept'' first, which put it in force.';
+  IF found.differs IS NOT NULL THEN
+    RAISE EXCEPTION 'database % has the store of another configuration, which was set up from %: that one %', pg_catalog.current_database(), found.place, found.differs
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.';
+  ELSIF found.lacking IS NOT NULL THEN
+    RAISE EXCEPTION 'database % was set up from %: this configuration, from %, lacks its %', pg_catalog.current_database(), found.place, '', found.lacking
+      USING ERRCODE = 'object_in_use', HINT = 'Leave it as it is: give this configuration a database of its own for its release (source, see docs/apart.md), with roles, publication and slot of its own; or add its tables to the other configuration, with audiences for other readers.' || ' ' || 'If this is the same configuration, without these, run ''kproxy reload'' or ''kproxy accept'' first, which put it in force.';
+  ELSIF found.place IS NOT NULL THEN
+    RAISE WARNING 'database % was set up from % before, and is the one of % from now on', pg_catalog.current_database(), found.place, ''
+      USING HINT = 'If both files are in use, keep one: what one of them takes away later, the other has to accept first.';
   END IF;
 END
 $kproxy$;

@@ -51,7 +51,7 @@ ALTER ROLE "kproxy_press" SET default_transaction_read_only = on;
     ALTER ROLE "kproxy_press" SET jit = off;
   EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO ', pg_catalog.current_database()) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
   EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM ', pg_catalog.current_database()) || '"kproxy_reader", "kproxy_research", "kproxy_press"';
-        WHERE r.name <> ALL (ARRAY['kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[])) AS l;
+      INTO found USING '', '', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader', 'kproxy_reader_bi', 'kproxy_research', 'odd "name"', 'kproxy_press']::text[];
   FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy', 'kproxy_release_Ward "B"', 'kproxy_release_public', 'kproxy_audience_research_public', 'kproxy_audience_press_public'] LOOP
 REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_reader_bi", "kproxy_research", "odd ""name""", "kproxy_press";

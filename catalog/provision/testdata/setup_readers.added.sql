@@ -27,7 +27,7 @@ ALTER ROLE "odd ""name""" SET default_transaction_read_only = on;
   IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
                  WHERE r.rolname = 'odd "name"' AND pg_catalog.starts_with(s.setting, 'jit=')) THEN
     ALTER ROLE "odd ""name""" SET jit = off;
-        WHERE r.name <> ALL (ARRAY['kproxy_reader', 'kproxy_bi', 'odd "name"']::text[])) AS l;
+      INTO found USING '', '', 'kproxy', 'kproxy', ARRAY[pg_catalog.format('%I.%I', 'public', 'patients'), pg_catalog.format('%I.%I', 'Ward "B"', 'Patients')]::text[], ARRAY['kproxy_reader', 'kproxy_bi', 'odd "name"']::text[];
 REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_bi', 'odd "name"');

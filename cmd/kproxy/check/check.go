@@ -114,15 +114,18 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 // judge is run with the connections of both databases.
 func judge(ctx context.Context, on upstream.Databases, c *config.Config, all bool) (Result, error) {
 	conn := on.Owner
+	var elsewhere inspect.Report
 	if all {
-		if other, err := inspect.Installation(ctx, conn, checkInput(c)); err != nil || len(other) > 0 {
-			return Result{Report: other}, err
+		var err error
+		if elsewhere, err = inspect.Installation(ctx, conn, checkInput(c)); err != nil || len(elsewhere.Errors()) > 0 {
+			return Result{Report: elsewhere}, err
 		}
 	}
 	report, err := findings(ctx, on, c)
 	if err != nil {
 		return Result{}, err
 	}
+	report = slices.Concat(elsewhere, report)
 	tolerateSurplus(c.Policy, report)
 	server, err := inspect.Server(ctx, conn)
 	if err != nil {
@@ -283,7 +286,7 @@ func Own(ctx context.Context, c *config.Config) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	other, err := inspect.Installation(ctx, conn, checkInput(c))
-	if err == nil && len(other) > 0 {
+	if err == nil && len(other.Errors()) > 0 {
 		err = &Error{Config: c, Report: other}
 	}
 	return err

@@ -108,6 +108,7 @@ var topics = map[string]topic{
 	codePublication:                {groupPublication, "publication"},
 	"schema-missing":               {groupOwn, ""},
 	inspect.CodeOtherConfiguration: {groupOwn, "upstream.owner.database"},
+	inspect.CodeOtherPlace:         {groupOwn, "upstream.owner.database"},
 	"schema-owner":                 {groupOwn, ""},
 	"schema-usage":                 {groupOwn, ""},
 	"store-old":                    {groupOwn, ""},

@@ -100,6 +100,9 @@ func (g *gathering) limitAudiences(t *Table) {
 	}
 	if len(t.Audiences) > 0 {
 		say("readers of several audiences who pool what they have know what the finest of their releases tells; what an audience sees may be as fine as that to who has both")
+		if t.Updates == catalog.Guarded.String() {
+			say("%s alone is more precise to who has several of these releases: the difference of their weights tells of fewer people who left than the steps of one show", catalog.WeightColumn)
+		}
 	}
 	for _, a := range t.Audiences {
 		for _, r := range a.Risks {

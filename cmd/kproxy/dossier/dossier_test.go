@@ -196,15 +196,23 @@ func TestLimitsAreTold(t *testing.T) {
 		{func(t *Table) { t.Proof = nil }, "never been verified"},
 		{func(t *Table) { t.Proof.Passed = false }, "does not keep its promises"},
 		{func(t *Table) { t.Proof.Earlier = true }, "of an earlier release"},
+		{func(t *Table) { t.Audiences = []Audience{{}} }, "who pool what they have know what the finest of their releases tells"},
+		{func(t *Table) { t.Audiences = []Audience{{}} }, "kproxy_weight alone is more precise"},
 		{func(t *Table) {}, ""},
 	} {
 		table, g := Table{Name: "public.folk", Updates: "guarded", OffBy: new(int), Proof: &state.Proof{Passed: true}}, gathering{dossier: &Dossier{Threshold: 0.09}}
 		table.Untold = 4
 		test.change(&table)
 		g.limit(&table)
+		g.limitAudiences(&table)
 		told := strings.Join(g.dossier.Limits, "; ")
 		if test.want == "" && told != "" || !strings.Contains(told, test.want) {
 			t.Errorf("told is %q, not %q", told, test.want)
 		}
+	}
+	immediate, g := Table{Name: "public.folk", Updates: "immediate", Audiences: []Audience{{}}}, gathering{dossier: &Dossier{}}
+	g.limitAudiences(&immediate)
+	if told := strings.Join(g.dossier.Limits, "; "); strings.Contains(told, "kproxy_weight") {
+		t.Errorf("of a table that has no weights, told is %q", told)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
@@ -42,14 +40,7 @@ func seenVisits() catalog.Publication {
 // TestFiguresOfAudiences: each is counted and measured by its own classes, and a column that it does not see is lost.
 func TestFiguresOfAudiences(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), storedSeen, pgx.QueryExecModeSimpleProtocol); err != nil {
-		t.Fatal(err)
-	}
+	conn := pgtest.Connect(t, storedSeen)
 	f, err := measureFigures(t.Context(), conn, seenVisits())
 	if err != nil || f == nil {
 		t.Fatalf("%+v, %v", f, err)

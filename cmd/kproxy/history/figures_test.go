@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
@@ -14,18 +12,8 @@ import (
 // TestFiguresAreKept: what is counted of a release is kept until the release or its position is another one.
 func TestFiguresAreKept(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	execute := func(sql string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	execute(fmt.Sprintf(storedVisits, 10))
+	conn := pgtest.Connect(t, fmt.Sprintf(storedVisits, 10))
+	execute := func(sql string) { t.Helper(); pgtest.Execute(t, conn, sql) }
 	if known, err := LastFigures(t.Context(), conn); err != nil || len(known) != 0 {
 		t.Errorf("before there is a table, %+v, %v", known, err)
 	}

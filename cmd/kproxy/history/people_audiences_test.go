@@ -20,11 +20,7 @@ import (
 // sensitive one, the first loses everything, and the others what they lose in its classes.
 func TestLossesOfAudiencesOfPersons(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := pgtest.Connect(t, "")
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -61,15 +57,7 @@ func TestLossesOfAudiencesOfPersons(t *testing.T) {
 // TestFiguresWithoutThoseOfAnAudience: where what one audience sees cannot be measured, all other figures are there.
 func TestFiguresWithoutThoseOfAnAudience(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	const broken = "; ALTER TABLE kproxy_store.records_partners_7 DROP day"
-	if _, err := conn.Exec(t.Context(), storedSeen+broken, pgx.QueryExecModeSimpleProtocol); err != nil {
-		t.Fatal(err)
-	}
+	conn := pgtest.Connect(t, storedSeen+"; ALTER TABLE kproxy_store.records_partners_7 DROP day")
 	f, err := measureFigures(t.Context(), conn, seenVisits())
 	if err == nil || !strings.Contains(err.Error(), "for partners: ") || strings.Contains(err.Error(), "press") {
 		t.Errorf("the error is %v", err)

@@ -3,8 +3,6 @@ package history
 import (
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
@@ -13,20 +11,13 @@ import (
 // number as the one that was proved.
 func TestProofsOfNumbersThatComeAgain(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
 	const store = `CREATE SCHEMA kproxy_store;
 		CREATE TABLE kproxy_store.generation (table_schema text, table_name text, generation bigint, created_at timestamptz);
 		INSERT INTO kproxy_store.generation VALUES ('public', 'back', 2, now()), ('public', 'stays', 2, now() - interval '1 hour'), ('public', 'later', 3, now());
 		CREATE TABLE kproxy_store.proof (id bigint GENERATED ALWAYS AS IDENTITY, table_schema text, table_name text, at timestamptz, passed boolean, report jsonb);
 		INSERT INTO kproxy_store.proof (table_schema, table_name, at, passed, report)
 		SELECT 'public', name, now() - interval '1 minute', true, '{"generation": 2}' FROM unnest('{back,stays,later,gone}'::text[]) name`
-	if _, err := conn.Exec(t.Context(), store, pgx.QueryExecModeSimpleProtocol); err != nil {
-		t.Fatal(err)
-	}
+	conn := pgtest.Connect(t, store)
 	proofs, err := LastProofs(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
@@ -40,18 +38,8 @@ CREATE VIEW kproxy_audience_press_public.stays AS SELECT FROM kproxy_store.relea
 // is being made.
 func TestAudiencesAreReadFromTheStore(t *testing.T) {
 	t.Parallel()
-	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	execute := func(sql string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	execute(storedAudience)
+	conn := pgtest.Connect(t, storedAudience)
+	execute := func(sql string) { t.Helper(); pgtest.Execute(t, conn, sql) }
 	read := func(row string) Table {
 		t.Helper()
 		execute("DELETE FROM kproxy_store.generation; INSERT INTO kproxy_store.generation (table_schema, table_name, generation, shows, previous, audiences) VALUES ('public', 'stays', " + row + ")")

@@ -11,6 +11,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/nested"
 	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
@@ -28,7 +29,7 @@ type Coalition struct {
 	Versions int       `json:"versions"` // of the finest release
 	Updates  string    `json:"updates"`  // "immediate", or "guarded" with the crowd
 	Releases string    `json:"releases"` // "nested" or "apart"
-	Readers  string    `json:"readers"`  // "finest", "coarsest" or "pooled"
+	Readers  string    `json:"readers"`  // "finest", "coarsest" or "pooled"; "... with a further column", which they guess
 	Guesses  []Success `json:"attackers"`
 	// Atoms are the smallest sets of people that these readers can tell apart over all versions, held to the
 	// constraints of the finest release that they have.
@@ -69,6 +70,11 @@ func RunCoalitions(ctx context.Context, s Setup) (*Coalitions, error) {
 				outcome.Runs = append(outcome.Runs, runs...)
 			}
 		}
+		runs, err := s.runColumn(ctx, w, targets, rate)
+		if err != nil {
+			return nil, err
+		}
+		outcome.Runs = append(outcome.Runs, runs...)
 	}
 	return outcome, ctx.Err()
 }
@@ -86,7 +92,7 @@ func (s Setup) runCoalition(ctx context.Context, w *world, targets []target, as 
 	s.report("rate %g: publishing, %s, %s", as.Rate, as.Updates, as.Releases)
 	var histories []*history
 	if crowd == 0 {
-		histories, err = s.publishAudiences(ctx, w, as.Releases == nestedReleases)
+		histories, err = s.publishAudiences(ctx, w, as.Releases == nestedReleases, s.constraints)
 	} else {
 		histories, err = s.publishGuarded(ctx, w, crowd, as.Releases == nestedReleases)
 	}
@@ -114,11 +120,11 @@ func (s Setup) runCoalition(ctx context.Context, w *world, targets []target, as 
 }
 
 // publishAudiences plays the world, and gives what the readers of each audience saw.
-func (s Setup) publishAudiences(ctx context.Context, w *world, unions bool) ([]*history, error) {
-	p := &audiences{immediate: newImmediate(w, s.constraints(s.K[0]), s.Seed)}
+func (s Setup) publishAudiences(ctx context.Context, w *world, unions bool, constraints func(k int) privacy.ConstraintSet) ([]*history, error) {
+	p := &audiences{immediate: newImmediate(w, constraints(s.K[0]), s.Seed)}
 	for i, k := range s.K[1:] {
 		one := &audience{shown: newHistory(w, false)}
-		cs := s.constraints(k)
+		cs := constraints(k)
 		if unions {
 			one.groups = nested.NewGroups(p.partition, w.attributes, cs, nested.Options{Seed: s.Seed, Subjects: w.subjects})
 		} else {
@@ -311,6 +317,8 @@ guesses of a diagnosis; belief: in the true one; certain: diagnoses proved, by s
 Candidates: people who cannot be told from the target by somebody who knows everybody's classes
 at the end; fewest, and the share of targets with fewer than k. Violating: sets of people who
 were in the same classes in all versions, and violate the constraints; all sets.
+With a further column, that is guessed, not the diagnosis: the coarsest audience alone sees it, and a
+finest release with it is the bound for who pools that with the finest.
 
 `
 

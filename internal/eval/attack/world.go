@@ -50,7 +50,8 @@ type state struct {
 	from   int // commit
 	cells  []hierarchy.Cell
 	value  uint32
-	epoch  int32 // how many corrections there were before
+	beside uint32 // another sensitive value; published where the world has two
+	epoch  int32  // how many corrections there were before
 	remark uint64
 }
 
@@ -102,6 +103,7 @@ type world struct {
 	commits    []commit
 	steps      int
 	subjects   bool
+	hasTwo     bool         // records have both sensitive values
 	prior      distribution // of the sensitive values, as everybody may know it
 	domain     []extent     // of each attribute
 }
@@ -292,8 +294,12 @@ func (w *world) tick(commit int) int {
 func (w *world) record(id int32, commit int) lineage.Record {
 	l := w.lives[id]
 	s := l.at(commit)
+	sensitive := []uint32{s.value}
+	if w.hasTwo {
+		sensitive = append(sensitive, s.beside)
+	}
 	return lineage.Record{
-		Record: incremental.Record{ID: incremental.RecordID(id), Cells: s.cells, Sensitive: []uint32{s.value}, Subject: l.subject},
+		Record: incremental.Record{ID: incremental.RecordID(id), Cells: s.cells, Sensitive: sensitive, Subject: l.subject},
 		Copied: []uint64{s.remark},
 	}
 }

@@ -112,6 +112,27 @@ func Database(t testing.TB, s *pgserver.Server, options ...string) string {
 	return s.DSN(name)
 }
 
+// Connect makes a database on the shared server, runs statements in it, and returns a connection of the superuser, which
+// is closed when the test ends.
+func Connect(t testing.TB, statements string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), Database(t, Shared(t)))
+	if err != nil {
+		t.Fatalf("connecting to the test's database: %v", err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	Execute(t, conn, statements)
+	return conn
+}
+
+// Execute runs statements.
+func Execute(t testing.TB, conn *pgx.Conn, statements string) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), statements, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatalf("%s: %v", statements, err)
+	}
+}
+
 // dropSlots ends the users of a database's replication slots and drops those
 // that are not in use any more.
 const dropSlots = `
