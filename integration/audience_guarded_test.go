@@ -123,9 +123,10 @@ func TestGuardedAudiences(t *testing.T) {
 func TestWhatWaitsForAnAudienceIsObserved(t *testing.T) {
 	t.Parallel()
 	metrics := freeAddress(t)
-	s := audienceSiteOf(t, audienceSchema, strings.NewReplacer("folk:\n    updates: immediate\n", "folk:\n    updates: {mode: guarded, crowd: 1}\n", "k: 100", "k: 50").Replace(audiencePolicy),
+	s := audienceSiteOf(t, audienceSchema, strings.NewReplacer("folk:\n    updates: immediate\n", "folk:\n    updates: {mode: guarded, crowd: 1, batch: 5}\n", "k: 100", "k: 50").Replace(audiencePolicy),
 		fmt.Sprintf("metrics: {listen: %s, tables: true}\n", metrics))
 	s.serve(t)
+	last := ""
 	want := func(own, research, press int) {
 		t.Helper()
 		wanted := fmt.Sprint(own, research, press)
@@ -143,7 +144,13 @@ func TestWhatWaitsForAnAudienceIsObserved(t *testing.T) {
 				return sample(t, metrics, fmt.Sprintf(`kproxy_table_audience_withheld{audience=%q,table="public.folk"}`, audience))
 			}
 			folk := told.Tables[0]
-			return fmt.Sprint(folk.Withheld, folk.Audiences[0].Withheld, folk.Audiences[1].Withheld) == wanted && fmt.Sprint(own, metric("research"), metric("press")) == wanted
+			seen := fmt.Sprint(folk.Withheld, folk.Audiences[0].Withheld, folk.Audiences[1].Withheld)
+			measured := fmt.Sprint(own, metric("research"), metric("press"))
+			if last != seen+"; "+measured {
+				last = seen + "; " + measured
+				t.Logf("status says %s, metrics say %s", seen, measured)
+			}
+			return seen == wanted && measured == wanted
 		})
 	}
 	want(0, 0, 0)

@@ -20,9 +20,12 @@ import (
 //
 //	go test ./sync -run xxx -bench Audiences -benchtime 1x -timeout 30m
 //
-// With -audiences.rows 1000000 the table is larger.
+// With -audiences.rows 1000000 the table is larger, with -audiences.guarded its updates are guarded.
 
-var audienceRows = flag.Int("audiences.rows", 100_000, "how many records the table of BenchmarkAudiences has")
+var (
+	audienceRows    = flag.Int("audiences.rows", 100_000, "how many records the table of BenchmarkAudiences has")
+	audienceGuarded = flag.Bool("audiences.guarded", false, "whether its updates are guarded")
+)
 
 // audienceCost is what one number of audiences takes. Processor times are of kproxy and of its
 // session that applies changes together.
@@ -59,6 +62,9 @@ func costOfAudiences(b *testing.B, audiences, rows int) (cost audienceCost) {
 	b.Helper()
 	s := &scaled{b: b, rows: rows, server: publicationServer(b)}
 	s.source, s.config = publicationSource(b, s.server, rows, func(p *catalog.TablePolicy) {
+		if *audienceGuarded {
+			p.Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: 2}
+		}
 		for i := range audiences {
 			a := catalog.AudiencePolicy{
 				Audience: fmt.Sprint("a", i), Role: fmt.Sprint("bench_a", i),

@@ -251,7 +251,7 @@ func (s *guarded) audienceStatus(classes int) map[string]AudienceStatus {
 	}
 	all := make(map[string]AudienceStatus, len(s.audiences))
 	for _, a := range s.audiences {
-		status := AudienceStatus{Classes: a.release.Groups(), Withheld: s.lineage.Len() - a.release.Live()}
+		status := AudienceStatus{Classes: a.release.Groups(), NextClass: a.release.NextGroup(), Withheld: s.lineage.Len() - a.release.Live()}
 		if status.Classes == 0 {
 			status.Reason = s.audienceReason(a.release.Freshness(), classes)
 		}

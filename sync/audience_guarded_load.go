@@ -50,10 +50,24 @@ func (a *coarserRelease) load(ctx context.Context, s *guarded, from *storeView) 
 	if err != nil {
 		return err
 	}
+	if err := a.loadNextClass(ctx, s, from); err != nil {
+		return err
+	}
 	if err := a.release.Load(rows, parted, units, weights); err != nil {
 		return internal(err)
 	}
 	return nil
+}
+
+// loadNextClass reads the number of the next class. Stores of earlier versions count all classes of a table together, and have none.
+func (a *coarserRelease) loadNextClass(ctx context.Context, s *guarded, from *storeView) error {
+	return copyOut(ctx, from.first, 1, func(values []value) error {
+		next, err := storedID(values[0])
+		if err == nil && next > 0 {
+			a.release.StartAt(incremental.ClassID(next))
+		}
+		return err
+	}, fmt.Sprintf("SELECT coalesce(audiences::jsonb -> %s ->> 'NextClass', '0') FROM kproxy_store.generation WHERE generation = %d", catalog.QuoteLiteral(a.audience.name), s.t.release.generation))
 }
 
 // loadCoarserRows reads rows with what they show of the sensitive attributes.

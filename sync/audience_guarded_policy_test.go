@@ -101,14 +101,15 @@ func TestGuardedAudiencesHaveColumnsOfTheirOwn(t *testing.T) {
 		}
 		look()
 		if round%3 == 2 {
-			releases := b.guardedReleases()
+			const next = "SELECT string_agg(value ->> 'NextClass', ' ' ORDER BY key) FROM kproxy_store.generation, jsonb_each(audiences::jsonb) WHERE table_name = 'people'"
+			releases, numbers := b.guardedReleases(), scanned[string](b, next)
 			if err := stop(); err != nil {
 				t.Fatal(err)
 			}
 			s, stop = b.run()
 			look()
-			if b.guardedReleases() != releases {
-				t.Error("a restart changes releases")
+			if b.guardedReleases() != releases || scanned[string](b, next) != numbers {
+				t.Errorf("a restart changes releases, or the numbers of the next classes from %s to %s", numbers, scanned[string](b, next))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pglogrepl"
 
+	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -131,6 +132,8 @@ type AudienceStatus struct {
 	// Withheld counts the records of a guarded table that the audience does not see, whether they wait, here or in a
 	// finer release, or are withheld for good. What is stored tells of each.
 	Withheld int `json:"-"`
+	// NextClass is the number that the next class of a guarded table will have. The store keeps it.
+	NextClass incremental.ClassID `json:",omitempty"`
 	// Reason says why nothing is published for the audience, as TableStatus.Reason does.
 	Reason string `json:",omitempty"`
 }

@@ -20,25 +20,27 @@ import (
 // It shows rows of the finer release as they were when their group was made, also where that shows them no
 // more. [Lineage.Publish] brings it up to date.
 type Coarser struct {
-	finer   finer
-	rules   rules
-	crowd   int
-	least   int // persons that wait
-	seed    uint64
-	nextID  *incremental.ClassID // shared with the lineage
-	nextRow *RowID               // likewise
-	tally   *tally.Tally[*class]
-	units   map[incremental.ClassID]*unit
-	indexed []*unit // by row.slot
-	free    []int32
-	groups  map[incremental.ClassID]*group
-	live    int // rows of groups that stand for somebody
-	dirty   []*group
-	places  map[*group]map[RowID]int32 // during a settling: the rows of a group by what is published of them now
-	waited  bool                       // what waits has changed
-	changes CoarserChanges
-	next    step // for who follows this one
-	marked  map[incremental.ClassID]struct{}
+	finer finer
+	rules rules
+	crowd int
+	least int // persons that wait
+	seed  uint64
+	// nextGroup is the number of the next group. Each release counts its own: the numbers of another would tell how many classes
+	// that has had.
+	nextGroup incremental.ClassID
+	nextRow   *RowID // shared with the lineage
+	tally     *tally.Tally[*class]
+	units     map[incremental.ClassID]*unit
+	indexed   []*unit // by row.slot
+	free      []int32
+	groups    map[incremental.ClassID]*group
+	live      int // rows of groups that stand for somebody
+	dirty     []*group
+	places    map[*group]map[RowID]int32 // during a settling: the rows of a group by what is published of them now
+	waited    bool                       // what waits has changed
+	changes   CoarserChanges
+	next      step // for who follows this one
+	marked    map[incremental.ClassID]struct{}
 }
 
 // unit is a class of the finer release. All of its rows stand in one group, and have the same history there.
@@ -134,11 +136,11 @@ func (l *Lineage) AddLimited(attributes []anonymizer.Attribute, constraints priv
 	}
 	least, leastChanged := leasts(l.least, l.options.Crowd, constraints)
 	c := &Coarser{
-		rules:  rules{attributes: attributes, constraints: constraints, k: constraints.K(), subjects: l.rules.subjects, sensitive: -1, copied: -1, leastChanged: leastChanged},
-		crowd:  l.options.Crowd,
-		least:  least,
-		seed:   l.options.Seed,
-		nextID: &l.released.nextClass, nextRow: &l.released.nextRow,
+		rules:     rules{attributes: attributes, constraints: constraints, k: constraints.K(), subjects: l.rules.subjects, sensitive: -1, copied: -1, leastChanged: leastChanged},
+		crowd:     l.options.Crowd,
+		least:     least,
+		seed:      l.options.Seed,
+		nextGroup: max(1, l.options.FirstClass), nextRow: &l.released.nextRow,
 		tally: tally.New[*class](constraints.K(), tally.Options{Crowd: l.options.Crowd, SeveralRows: l.rules.subjects}),
 		units: make(map[incremental.ClassID]*unit), groups: make(map[incremental.ClassID]*group), marked: make(map[incremental.ClassID]struct{}),
 		changes: newCoarserChanges(),

@@ -112,6 +112,9 @@ type CoarserFreshness struct {
 // Groups is the number of groups.
 func (c *Coarser) Groups() int { return len(c.groups) }
 
+// NextGroup is the number that the next group will have. A store keeps it.
+func (c *Coarser) NextGroup() incremental.ClassID { return c.nextGroup }
+
 // Live is the number of rows that stand for a record, each for another one.
 func (c *Coarser) Live() int { return c.live }
 

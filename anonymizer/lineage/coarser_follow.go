@@ -213,8 +213,8 @@ func (c *Coarser) count(to *privacy.Summary, u *unit) {
 
 // found makes a group of units. Was are the rows of the group that they come from, by what is published now.
 func (c *Coarser) found(units []*unit, sealed bool, from *origin) {
-	g := &group{class: class{id: *c.nextID, patience: 1, sealed: sealed}}
-	*c.nextID++
+	g := &group{class: class{id: c.nextGroup, patience: 1, sealed: sealed}}
+	c.nextGroup++
 	c.groups[g.id] = g
 	labels := make([]hierarchy.Generalization, len(c.rules.attributes))
 	for a, attribute := range c.rules.attributes {

@@ -41,12 +41,15 @@ func (c *Coarser) Load(rows []StoredRow, parted map[RowID]RowID, units []Coarser
 	return nil
 }
 
+// StartAt has the next group get a number, as [Coarser.NextGroup] told, so that none is used again. It is to be called before Load.
+func (c *Coarser) StartAt(next incremental.ClassID) { c.nextGroup = next }
+
 func (c *Coarser) loadGroup(id incremental.ClassID, sealed bool) *group {
 	g := c.groups[id]
 	if g == nil {
 		g = &group{class: class{id: id, patience: 1}}
 		c.groups[id] = g
-		*c.nextID = max(*c.nextID, id+1)
+		c.nextGroup = max(c.nextGroup, id+1)
 	}
 	g.sealed = g.sealed || sealed
 	return g

@@ -72,6 +72,7 @@ type coarseReader struct {
 	weights     map[incremental.ClassID]lineage.Weight
 	units       map[incremental.ClassID]lineage.CoarserUnit
 	parted      map[lineage.RowID]lineage.RowID
+	last        incremental.ClassID // the greatest number of a group so far
 	renewed     int
 	cut         int
 }
@@ -104,8 +105,9 @@ func (o *coarseReader) add() {
 
 // restart loads the release from what was told of it.
 func (o *coarseReader) restart() {
-	before := o.release.Freshness()
+	before, next := o.release.Freshness(), o.release.NextGroup()
 	o.add()
+	o.release.StartAt(next)
 	var rows []lineage.StoredRow
 	for _, r := range o.rows {
 		rows = append(rows, lineage.StoredRow{ID: r.id, Class: r.group, Person: r.person, Sensitive: r.shows.values.Sensitive, Sealed: r.sealed})
@@ -149,14 +151,20 @@ func (o *coarseReader) version() error {
 			created[n.Class], finer[n.Class] = map[incremental.ClassID]bool{}, map[incremental.ClassID]bool{}
 		}
 		finer[n.Class][n.From] = true
-		if created[n.Class][n.From] = true; o.before != nil {
-			delete(created[n.Class], n.From)
+		if o.before == nil {
+			created[n.Class][n.From] = true
+		} else {
 			maps.Copy(created[n.Class], o.before.classes[n.From])
 		}
 	}
 	for member, r := range gone {
 		if o.cut++; !member.deleted {
 			return fmt.Errorf("row %d is gone, and its record is there", r.id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.Classes)) {
+		if o.last++; id != o.last { // gaps would tell of classes that others see
+			return fmt.Errorf("group %d is the next after %d", id, o.last-1)
 		}
 	}
 	for id, classes := range created {
