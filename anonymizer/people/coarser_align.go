@@ -143,3 +143,60 @@ func (a *slotAligner) assign(covered [][]hierarchy.Span, list []*atom) []*atom {
 	}
 	return picked
 }
+
+// ends are where the slots of a class are looked at. Three places, or the logarithm of the number of slots, had root rows lose more, and
+// fewer rows keep their keys, for rows that are hardly narrower.
+var ends = [...]float64{0.25, 0.75}
+
+// slotFeatures is how many features a class has by its slots: of each table, how many they are, as many as the class with the
+// fewest has in a union, and where they are at the ends of their order, if they have one.
+func (c *Coarser) slotFeatures() (features int) {
+	for i := range c.of.tables {
+		if features++; c.isOrdered(i) {
+			features += len(ends)
+		}
+	}
+	return features
+}
+
+// isOrdered reports whether slots of a table have an order of their own.
+func (c *Coarser) isOrdered(table int) bool {
+	t := &c.of.tables[table]
+	return t.order >= 0 && t.parent == Root && !t.unknown
+}
+
+// slots are the features of a class.
+func (c *Coarser) slots(class *atom) []float64 {
+	numbers, places := make([]float64, len(c.tables)), make([][]float64, len(c.tables))
+	for a := range c.units[unitKey{class.id, 0}] {
+		if t := &c.of.tables[a.table]; !t.unknown {
+			numbers[a.table]++
+			if c.isOrdered(a.table) {
+				places[a.table] = append(places[a.table], middleOf(c.attributes[a.table+1][t.order].Hierarchy, a.values[t.order]))
+			}
+		}
+	}
+	features := make([]float64, 0, c.slotFeatures())
+	for table, number := range numbers {
+		if features = append(features, number); !c.isOrdered(table) {
+			continue
+		}
+		slices.SortFunc(places[table], compareOffLast)
+		rows := make([]int32, len(places[table]))
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+		for _, share := range ends {
+			features = append(features, quantile(places[table], rows, share))
+		}
+	}
+	return features
+}
+
+// middleOf is the middle of what is published, off the scale where it is hidden.
+func middleOf(h hierarchy.Hierarchy, g hierarchy.Generalization) float64 {
+	if g.Hidden {
+		return hierarchy.OffScale()
+	}
+	return h.Encode(g.Lower)/2 + h.Encode(g.Upper)/2
+}
