@@ -84,8 +84,8 @@ func (b *builder) checkLimits() {
 		forms[c.Name] = c.Publish
 	}
 	for _, a := range b.publication.Policy.Audiences {
-		if len(a.Columns) > 0 && b.publication.Policy.Updates.Mode == Guarded {
-			b.problem("", fmt.Sprintf("audience %s is to see columns coarser or in other forms, which is for tables with immediate updates", a.Audience), "remove the audience's columns, or write updates: immediate")
+		if len(a.Columns) > 0 && b.member && b.publication.Policy.Updates.Mode == Guarded {
+			b.problem("", fmt.Sprintf("audience %s is to see columns coarser or in other forms, and the table is released together with others by guarded updates", a.Audience), "remove the audience's columns, or write updates: immediate")
 			continue
 		}
 		for _, c := range a.Columns {

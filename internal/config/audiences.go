@@ -106,7 +106,7 @@ func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds 
 		}
 	}
 	for i := range tables {
-		tables[i].checkReserved(d)
+		tables[i].checkReserved(d, slices.ContainsFunc(people, func(kind catalog.People) bool { return slices.Contains(kind.Names(), tables[i].Table) }))
 	}
 	return all
 }
@@ -140,16 +140,12 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 	for i, column := range seen.Show {
 		t.checkShown(d, d.at(&seen.Show[i]), column, slices.Contains(seen.Hide, column))
 	}
-	if at := d.at(&seen.Columns); at != nil && t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(at, fmt.Sprintf("table %s has guarded updates, and audiences see columns of such tables as finer readers do", t.Table), "remove columns here, hide columns, or write updates: immediate for it")
-	} else {
-		var columns []seenColumn
-		for i := range seen.Columns {
-			c := &seen.Columns[i]
-			columns = append(columns, seenColumn{c, c.Name, d.keys[c], d.at(c)})
-		}
-		policy.Columns = t.coarser(d, before, columns, policy.Hidden)
+	var columns []seenColumn
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		columns = append(columns, seenColumn{c, c.Name, d.keys[c], d.at(c)})
 	}
+	policy.Columns = t.coarser(d, before, columns, policy.Hidden)
 	t.policy.Audiences = append(t.policy.Audiences, policy)
 	t.checkCoalitions(d, key, t.policy)
 }
@@ -305,9 +301,9 @@ func (t *table) hidesAll(hidden []string) bool {
 }
 
 // checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
-func (t *table) checkReserved(d *decoder) {
-	if at := d.at(&t.Hide); at != nil && t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables with immediate updates", t.Table), "remove hide, or write updates: immediate")
+func (t *table) checkReserved(d *decoder, together bool) {
+	if at := d.at(&t.Hide); at != nil && together && t.policy.Updates.Mode == catalog.Guarded {
+		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, and is released together with others by guarded updates", t.Table), "remove hide, or write updates: immediate")
 		return
 	}
 	for i, name := range t.Hide {
