@@ -122,6 +122,6 @@ func (b *builder) checkCoalitions() {
 		b.problem("", "hides all its quasi-identifying columns from its own readers", "leave one of them out of hide")
 	}
 	if len(t.Hidden) > 0 && b.member && t.Updates.Mode == Guarded {
-		b.problem("", "hides columns from its own readers, and is released together with others by guarded updates", "remove hide, or write updates: immediate")
+		b.problem("", "hides columns from its own readers, which is for tables of people with immediate updates, and for tables that stand alone", "remove hide, or write updates: immediate")
 	}
 }

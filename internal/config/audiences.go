@@ -303,7 +303,7 @@ func (t *table) hidesAll(hidden []string) bool {
 // checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
 func (t *table) checkReserved(d *decoder, together bool) {
 	if at := d.at(&t.Hide); at != nil && together && t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, and is released together with others by guarded updates", t.Table), "remove hide, or write updates: immediate")
+		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables of people with immediate updates, and for tables that stand alone", t.Table), "remove hide, or write updates: immediate")
 		return
 	}
 	for i, name := range t.Hide {
