@@ -136,7 +136,7 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 	// Constraints on sensitive values hold for unions of classes without a common person.
 	c.classes = newAtoms(&of.root, c.attributes[0], c.cellOf[0], nil, 0)
 	if of.knows.All { // slots are as many as the class with the fewest has
-		c.classes.know(len(of.tables), c.slots)
+		c.classes.know(c.slotFeatures(), c.slots)
 	} else if len(of.root.attributes) == 0 {
 		c.classes.divideAlike()
 	}
@@ -181,17 +181,6 @@ func (c *Coarser) union(table int, cells []*atom) []hierarchy.Generalization {
 		values[i] = hierarchy.Union(attribute.Hierarchy, parts)
 	}
 	return values
-}
-
-// slots are how many slots each table has in a class.
-func (c *Coarser) slots(class *atom) []float64 {
-	slots := make([]float64, len(c.tables))
-	for a := range c.units[unitKey{class.id, 0}] {
-		if !c.of.tables[a.table].unknown {
-			slots[a.table]++
-		}
-	}
-	return slots
 }
 
 // Restore says, before the first Settle, in which group a row was before a restart, as Group told.

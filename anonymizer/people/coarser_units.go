@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/nested"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -284,64 +283,6 @@ func (u *coarserUnit) holds(persons map[int32]struct{}) bool {
 	}
 	return u.constraints.Satisfied(s, nil)
 }
-
-// align finds slots of all classes: each unites a slot of every class, in their order, so that all persons have
-// the same tree. There are as many as the class with the fewest has.
-func (u *coarserUnit) align(table int, of []*atom) [][]*atom {
-	t := &u.of.tables[table]
-	positions := make(map[*atom]float64, len(of))
-	if t.order >= 0 {
-		labels := make([]hierarchy.Generalization, len(of))
-		for i, a := range of {
-			labels[i] = a.values[t.order]
-		}
-		for i, span := range hierarchy.SpansOf(u.attributes[table+1][t.order].Hierarchy, labels).Of {
-			if !span.Hidden {
-				positions[of[i]] = (span.Least + span.Greatest) / 2
-			}
-		}
-	}
-	byClass := make(map[incremental.ClassID][]*atom)
-	for _, a := range of {
-		byClass[a.unit.class] = append(byClass[a.unit.class], a)
-	}
-	if len(byClass) < len(u.classes) {
-		return nil
-	}
-	shortest := u.classes[0]
-	for _, class := range u.classes {
-		slices.SortStableFunc(byClass[class], func(a, b *atom) int { return cmp.Compare(positions[a], positions[b]) })
-		if len(byClass[class]) < len(byClass[shortest]) {
-			shortest = class
-		}
-	}
-	slots := make([][]*atom, len(byClass[shortest]))
-	for _, class := range u.classes {
-		for i, a := range matched(byClass[shortest], byClass[class], positions) {
-			slots[i] = append(slots[i], a)
-		}
-	}
-	return slots
-}
-
-// matched picks as many slots, in their order, as there are others, near to these.
-func matched(others, of []*atom, positions map[*atom]float64) []*atom {
-	picked := make([]*atom, 0, len(others))
-	at := 0
-	for i, other := range others {
-		last := len(of) - (len(others) - i) // the others need as many behind it
-		best := at
-		for j := at; j <= last; j++ {
-			if abs(positions[of[j]]-positions[other]) < abs(positions[of[best]]-positions[other]) {
-				best = j
-			}
-		}
-		picked, at = append(picked, of[best]), best+1
-	}
-	return picked
-}
-
-func abs(x float64) float64 { return max(x, -x) }
 
 // publishUnit publishes the rows of a group in a window, those of its cells with keys.
 func (s *coarsening) publishUnit(u *coarserUnit) {

@@ -84,6 +84,10 @@ func (d *decoder) showKind(tables []table, kind catalog.People, audience string,
 			held = max(held, spec.K)
 		}
 	}
+	if at := d.at(&seen.Columns); at != nil && members[0].policy.Updates.Mode == catalog.Guarded {
+		d.wrong(at, fmt.Sprintf("the tables of %s have guarded updates, and audiences see columns of such tables as finer readers do", kind.Kind), "remove columns here, hide columns, or write updates: immediate")
+		return
+	}
 	stated := d.statedK(seen, held, before)
 	for _, m := range members {
 		policy := catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: m.hiddenFrom(d.hiddenOf(m, audience, seen), d.shownOf(m, seen))}
