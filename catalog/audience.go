@@ -325,9 +325,6 @@ func (b *builder) checkAudiences() {
 	if b.member && t.Updates.Mode == Guarded {
 		b.problem("", "has guarded updates and is released together with others, and audiences see tables that are released together with immediate ones alone", "take it out of the audiences, or write updates: immediate")
 	}
-	if b.member && len(t.Hidden) > 0 {
-		b.problem("", "hides columns from its own readers and is released together with others, where audiences see no column that these do not", "leave hide out")
-	}
 	if !b.member {
 		b.checkParts()
 	}

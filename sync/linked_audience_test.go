@@ -16,6 +16,12 @@ import (
 // newAudienceHospital is a hospital of which two audiences see all tables, the second without the blood groups.
 func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...privacy.Spec) *hospital {
 	t.Helper()
+	return newHospitalFor(t, knows, patients, func(*hospital) {}, bounds...)
+}
+
+// newHospitalFor is the same with other policies of what is seen.
+func newHospitalFor(t *testing.T, knows string, patients int, change func(*hospital), bounds ...privacy.Spec) *hospital {
+	t.Helper()
 	server := pgtest.Shared(t)
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()
@@ -26,7 +32,7 @@ func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...pri
 	h := &hospital{knows: knows, updates: catalog.Updates{Mode: catalog.Immediate}, bounds: bounds, random: rand.New(rand.NewPCG(9, uint64(len(knows)))), audiences: map[string][]catalog.AudiencePolicy{}}
 	_, policy := hospitalPeople(knows)
 	policy.Audiences = []catalog.Audience{partners, public}
-	for i := range policy.Tables { // which provide wants to be whole
+	for i := range policy.Tables {
 		name := policy.Tables[i].Table.Relation
 		hidden := []string(nil)
 		if name == "patients" {
@@ -36,9 +42,12 @@ func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...pri
 			{Audience: "partners", Role: partners.Roles[0], Constraints: []privacy.Spec{{Model: privacy.K, K: 2 * testK}}},
 			{Audience: "public", Role: public.Roles[0], Constraints: []privacy.Spec{{Model: privacy.K, K: 4 * testK}}, Hidden: hidden},
 		}
-		policy.Tables[i].Updates = h.updates
-		policy.Tables[i].Constraints = []privacy.Spec{{Model: privacy.K, K: testK}}
-		policy.Tables[i].Audiences = h.audiences[name]
+	}
+	change(h)
+	for i := range policy.Tables { // which provide wants to be whole
+		of := &policy.Tables[i]
+		of.Updates, of.Constraints = h.updates, []privacy.Spec{{Model: privacy.K, K: testK}}
+		of.Audiences, of.Hidden = h.audiences[of.Table.Relation], h.hidden[of.Table.Relation]
 	}
 	h.bench = b.provide(server, policy)
 	h.config.Tables = h.linkedPublications(h.config.Reader)

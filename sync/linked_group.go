@@ -5,6 +5,7 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -114,7 +115,18 @@ type linkedShares struct {
 
 // addAudiences makes the releases for audiences, each of the one before, with pseudonyms of their own.
 func (g *linkedGroup) addAudiences(seed uint64) error {
+	attributes := maps.Clone(g.attributes)
 	for _, a := range g.people.Root.Policy.Audiences {
+		for _, table := range g.numbers() {
+			var err error
+			if attributes[table], err = g.people.Of(table).AttributesFor(a.Audience, attributes[table]); err != nil {
+				return err
+			}
+		}
+		tables := make([][]anonymizer.Attribute, len(g.people.Tables))
+		for i := range tables {
+			tables[i] = attributes[i]
+		}
 		seen, _ := g.people.Root.For(a.Audience)
 		var secret [32]byte
 		if _, err := crand.Read(secret[:]); err != nil {
@@ -130,7 +142,7 @@ func (g *linkedGroup) addAudiences(seed uint64) error {
 			}
 		}
 		g.coarser = append(g.coarser, people.NewCoarser(g.maintained, people.CoarserOptions{
-			K: seen.Membership.People.K(), Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
+			K: seen.Membership.People.K(), Root: attributes[people.Root], Tables: tables, Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
 		}))
 	}
 	return nil
