@@ -264,6 +264,12 @@ func (p *PeoplePublication) checkAudiences() (problems []Problem) {
 		}
 		return text
 	}
+	if of := p.Root.Policy; of.Updates.Mode == Guarded && len(of.Audiences) > 0 && p.People.CountsValues() {
+		problems = append(problems, Problem{
+			Table: of.Table, What: "has guarded updates and is shown to audiences, and there are constraints on sensitive values: those of classes that are united later, and of cells that come later, are not held to them",
+			Fix: "state k alone in people, write updates: immediate, or take " + p.People.Kind + " out of the audiences",
+		})
+	}
 	for _, t := range append(slices.Clone(p.Tables), p.Root) {
 		if of(t) != of(p.Root) {
 			problems = append(problems, Problem{Table: t.Policy.Table, What: "is shown to other audiences than " + p.Root.Policy.Table.String() + ", or by other constraints, though both are released together", Fix: "name " + p.People.Kind + " below people of the audience"})
@@ -292,9 +298,6 @@ func (b *builder) checkAudiences() {
 	if len(t.Audiences) == 0 {
 		return
 	}
-	if b.member && t.Updates.Mode == Guarded {
-		b.problem("", "has guarded updates and is released together with others, and audiences see tables that are released together with immediate ones alone", "take it out of the audiences, or write updates: immediate")
-	}
 	if b.member && len(t.Hidden) > 0 {
 		b.problem("", "hides columns from its own readers and is released together with others, where audiences see no column that these do not", "leave hide out")
 	}
@@ -303,7 +306,7 @@ func (b *builder) checkAudiences() {
 			"take it out of the audiences, or state a constraint over all columns")
 	}
 	b.checkLimits()
-	if t.Updates.Mode == Guarded && !b.member {
+	if t.Updates.Mode == Guarded {
 		b.checkGuardedAudiences()
 	}
 	for _, a := range t.Audiences {

@@ -16,6 +16,11 @@ import (
 // newAudienceHospital is a hospital of which two audiences see all tables, the second without the blood groups.
 func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...privacy.Spec) *hospital {
 	t.Helper()
+	return newAudienceHospitalWith(t, knows, catalog.Updates{Mode: catalog.Immediate}, patients, bounds...)
+}
+
+func newAudienceHospitalWith(t *testing.T, knows string, updates catalog.Updates, patients int, bounds ...privacy.Spec) *hospital {
+	t.Helper()
 	server := pgtest.Shared(t)
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()
@@ -23,7 +28,7 @@ func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...pri
 	database := scanned[string](b, "SELECT current_database()")
 	partners := catalog.Audience{Name: "partners", Roles: []string{"partner_" + database}}
 	public := catalog.Audience{Name: "public", Roles: []string{"public_" + database}}
-	h := &hospital{knows: knows, updates: catalog.Updates{Mode: catalog.Immediate}, bounds: bounds, random: rand.New(rand.NewPCG(9, uint64(len(knows)))), audiences: map[string][]catalog.AudiencePolicy{}}
+	h := &hospital{knows: knows, updates: updates, bounds: bounds, random: rand.New(rand.NewPCG(9, uint64(len(knows)))), audiences: map[string][]catalog.AudiencePolicy{}}
 	_, policy := hospitalPeople(knows)
 	policy.Audiences = []catalog.Audience{partners, public}
 	for i := range policy.Tables { // which provide wants to be whole
@@ -36,7 +41,7 @@ func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...pri
 			{Audience: "partners", Role: partners.Roles[0], Constraints: []privacy.Spec{{Model: privacy.K, K: 2 * testK}}},
 			{Audience: "public", Role: public.Roles[0], Constraints: []privacy.Spec{{Model: privacy.K, K: 4 * testK}}, Hidden: hidden},
 		}
-		policy.Tables[i].Updates = h.updates
+		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Immediate} // of provide alone
 		policy.Tables[i].Constraints = []privacy.Spec{{Model: privacy.K, K: testK}}
 		policy.Tables[i].Audiences = h.audiences[name]
 	}

@@ -74,11 +74,19 @@ func (p *publisher) createLinkedAudiences() (statements []string) {
 	for i := range p.table.layout.audiences {
 		a := &p.table.layout.audiences[i]
 		release := a.relation("release", p.table.release.generation)
+		shown := a.view().shownList()
+		if p.table.layout.isGuarded() {
+			shown = p.table.layout.view().shownList()
+		}
 		statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA",
-			release, listed(p.table.mode.marks(), ""), a.view().shownList(), p.table.release.releaseTable()))
+			release, listed(p.table.mode.marks(), ""), shown, p.table.release.releaseTable()))
 		statements = append(statements, p.spread(release, p.table.parts[0].column)...)
 		// Whoever counts and verifies finds the records of each release by its name.
-		statements = append(statements, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable()))
+		records := fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable())
+		if p.table.layout.isGuarded() {
+			records = p.table.placedFor(a)
+		}
+		statements = append(statements, records)
 	}
 	return statements
 }
