@@ -89,7 +89,8 @@ func TestGuardedAudiencesJoinPeople(t *testing.T) {
 	t.Parallel()
 	sql := strings.NewReplacer("sex text, postcode integer);", "sex text, postcode integer, nr int);", "10000 + (random() * 90)::int FROM", "10000 + (random() * 90)::int, i FROM").Replace(hospitalSQL) +
 		"; UPDATE visits SET ward = 'ward ' || visit_id"
-	tables := strings.NewReplacer("updates: immediate", "updates: {mode: guarded, within: 1s, rows: 5, rows_within: 2s}", "knows: {rows: 1, per: 1y}", "knows: {rows: 1, per: 1y, crowd: 4}", "hierarchy: numeric}}}", "hierarchy: numeric}, nr: insensitive}, acknowledge: {joinable: [nr]}}").Replace(hospitalTables)
+	tables := strings.NewReplacer("updates: immediate", "updates: {mode: guarded, within: 1s, rows: 5, rows_within: 2s}", "knows: {rows: 1, per: 1y}", "knows: {rows: 1, per: 1y, crowd: 4}", "hierarchy: numeric}}}", "hierarchy: numeric}, nr: insensitive}, acknowledge: {joinable: [nr]}}",
+		"ward: sensitive}}", "ward: sensitive}, acknowledge: {joinable: [ward]}}").Replace(hospitalTables)
 	s := siteWithReaders(t, sqlSite(sql, tables+peopleAudiences), "partner")
 	p := s.serve(t)
 	ask := func(user, sql string) string {
