@@ -188,6 +188,21 @@ func (p Publication) For(audience string) (Publication, bool) {
 	if !shown {
 		return Publication{}, false
 	}
+	return p.seenBy(audience, policy), true
+}
+
+// Kept is the publication with all columns that anybody sees, in the forms in which the audience sees them or would: the rows of
+// guarded tables have them, as they are never made anew. The empty name is that of the table's own readers.
+func (p Publication) Kept(audience string) Publication {
+	if policy, shown := p.Policy.ForAll(audience); shown {
+		return p.seenBy(audience, policy)
+	}
+	p.Columns, p.Reserved = p.inOrder(), nil
+	return p
+}
+
+// seenBy is what is published to an audience, with the columns of a policy.
+func (p Publication) seenBy(audience string, policy TablePolicy) Publication {
 	seen := p
 	seen.Policy, seen.Columns, seen.Reserved = policy, nil, nil
 	seen.Attributes = slices.Clone(p.Attributes)
@@ -216,7 +231,7 @@ func (p Publication) For(audience string) (Publication, bool) {
 		of.People = of.People.of(p.Policy.ConstraintsFor(audience))
 		seen.Membership = &of
 	}
-	return seen, true
+	return seen
 }
 
 // inOrder are all columns that anybody sees, in the source table's order.
@@ -306,8 +321,8 @@ func (b *builder) checkAudiences() {
 			"take it out of the audiences, or state a constraint over all columns")
 	}
 	b.checkLimits()
-	if t.Updates.Mode == Guarded {
-		b.checkGuardedAudiences()
+	if b.member && t.Updates.Mode == Guarded {
+		b.checkGuardedPersons()
 	}
 	for _, a := range t.Audiences {
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
@@ -316,17 +331,22 @@ func (b *builder) checkAudiences() {
 	}
 }
 
-// checkGuardedAudiences refuses what audiences of guarded tables do not have: their rows are copied from those of the
-// release before.
-func (b *builder) checkGuardedAudiences() {
+// checkGuardedPersons refuses what audiences of guarded tables that are released together do not have: their rows are
+// united by k alone, and show what those of the release before show.
+func (b *builder) checkGuardedPersons() {
 	for _, a := range b.publication.Policy.Audiences {
 		for _, c := range a.Columns {
-			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates: its audiences see columns as its own readers do", a.Audience),
+			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates and is released together with others: its audiences see columns as its own readers do", a.Audience),
 				"leave the column out of the audience's columns, hide it, or write updates: immediate")
+		}
+		for _, spec := range a.Constraints {
+			if spec.Model != privacy.K {
+				b.problem("", fmt.Sprintf("has guarded updates, is released together with others, and is shown to audience %s by %v: such releases are made by k alone", a.Audience, spec), "state k alone, or write updates: immediate")
+			}
 		}
 	}
 	for _, c := range b.publication.Reserved {
-		b.problem(c.Source, "is for audiences alone, and the table has guarded updates: its audiences see what its own readers see, or less of it",
+		b.problem(c.Source, "is for audiences alone, and the table has guarded updates and is released together with others: its audiences see what its own readers see, or less of it",
 			"show it to the table's own readers, or to nobody, or write updates: immediate")
 	}
 }

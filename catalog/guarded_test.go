@@ -171,14 +171,14 @@ func TestRelativeIsWhatConstraintSetsSay(t *testing.T) {
 	}
 }
 
-// TestAudiencesOfGuardedTables: they see columns as the table's own readers do, and have no constraint that compares with
-// the table.
+// TestAudiencesOfGuardedTables: they see columns in their own way, rows keep what anybody sees, and no constraint compares
+// with the table.
 func TestAudiencesOfGuardedTables(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*catalog.TablePolicy){
 		"": func(*catalog.TablePolicy) {},
-		"coarser or in another form": func(p *catalog.TablePolicy) {
-			p.Audiences[0].Columns = []catalog.AudienceColumn{{Name: "age", Limits: hierarchy.Coarseness{Steps: []float64{10}}}}
+		"cannot see it so": func(p *catalog.TablePolicy) {
+			p.Audiences[0].Columns = []catalog.AudienceColumn{{Name: "age", Limits: hierarchy.Coarseness{Depth: 1}}}
 		},
 		"the classes of guarded updates cannot": func(p *catalog.TablePolicy) {
 			p.Audiences[0].Constraints = append(p.Audiences[0].Constraints, privacy.Spec{Model: privacy.TClose, T: 0.3, Of: "illness"})
@@ -195,4 +195,39 @@ func TestAudiencesOfGuardedTables(t *testing.T) {
 			t.Errorf("the audience sees %+v", seen.Columns)
 		}
 	}
+	policy, value := guarded(visitPolicy()), catalog.FormValue
+	policy.Hidden = []string{"illness"}
+	policy.Audiences = []catalog.AudiencePolicy{{
+		Audience: "partners", Constraints: []privacy.Spec{{K: 25}}, Hidden: []string{"illness"},
+		Columns: []catalog.AudienceColumn{{Name: "age", Limits: hierarchy.Coarseness{Steps: []float64{10}}, Publish: &value}},
+	}, {Audience: "press", Constraints: []privacy.Spec{{K: 50}}, Hidden: []string{"age"}}}
+	p, problems := catalog.Publish(policy, visits)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for audience, want := range map[string][2]string{"": {"age age_range", "illness age age_range"}, "partners": {"age", "illness age"}, "press": {"illness", "illness age"}} {
+		seen, _ := p.For(audience)
+		shown, kept := " "+names(seen.Columns)+" ", " "+names(p.Kept(audience).Columns)+" "
+		for _, name := range strings.Fields(want[0]) {
+			if !strings.Contains(shown, " "+name+" ") {
+				t.Errorf("%q sees %s, and not %s", audience, shown, name)
+			}
+		}
+		for _, name := range strings.Fields(want[1]) {
+			if !strings.Contains(kept, " "+name+" ") {
+				t.Errorf("rows for %q have %s, and not %s", audience, kept, name)
+			}
+		}
+		if audience != "press" && strings.Contains(shown, "illness") || audience != "" && strings.Contains(kept, "age_range") {
+			t.Errorf("%q sees %s of %s", audience, shown, kept)
+		}
+	}
+}
+
+func names(columns []catalog.PublishedColumn) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.Name)
+	}
+	return strings.Join(all, " ")
 }

@@ -257,7 +257,11 @@ func shownColumns(column Column, policy ColumnPolicy, attribute int) []Published
 func (b *builder) checkNames() {
 	b.checkDifferent("", b.publication.Columns)
 	for _, a := range b.publication.Policy.Audiences {
-		if seen, shown := b.publication.For(a.Audience); shown {
+		seen, shown := b.publication.For(a.Audience)
+		if shown && b.publication.Policy.Updates.Mode == Guarded && !b.member {
+			seen = b.publication.Kept(a.Audience)
+		}
+		if shown {
 			b.checkDifferent(" for "+a.Audience, seen.Columns)
 		}
 	}

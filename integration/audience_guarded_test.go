@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -117,4 +118,48 @@ func TestGuardedAudiences(t *testing.T) {
 			t.Errorf("the press may %s", sql)
 		}
 	}
+}
+
+// TestWhatWaitsForAnAudienceIsObserved: metrics and status count the records of a guarded table that an audience does not see,
+// while the table's own readers do.
+func TestWhatWaitsForAnAudienceIsObserved(t *testing.T) {
+	t.Parallel()
+	metrics := freeAddress(t)
+	s := audienceSiteOf(t, audienceSchema, strings.NewReplacer("folk:\n    updates: immediate\n", "folk:\n    updates: {mode: guarded, crowd: 1}\n", "k: 100", "k: 50").Replace(audiencePolicy),
+		fmt.Sprintf("metrics: {listen: %s, tables: true}\n", metrics))
+	s.serve(t)
+	want := func(own, research, press int) {
+		t.Helper()
+		wanted := fmt.Sprint(own, research, press)
+		eventually(t, "withheld are "+wanted+", as metrics and status count", func() bool {
+			var told struct {
+				Tables []struct {
+					Withheld  int
+					Audiences []struct{ Withheld int }
+				}
+			}
+			if err := json.Unmarshal([]byte(s.kproxy(t, "status", "--json").stdout), &told); err != nil {
+				t.Fatal(err)
+			}
+			metric := func(audience string) float64 {
+				return sample(t, metrics, fmt.Sprintf(`kproxy_table_audience_withheld{audience=%q,table="public.folk"}`, audience))
+			}
+			folk := told.Tables[0]
+			return fmt.Sprint(folk.Withheld, folk.Audiences[0].Withheld, folk.Audiences[1].Withheld) == wanted && fmt.Sprint(own, metric("research"), metric("press")) == wanted
+		})
+	}
+	want(0, 0, 0)
+	admin := connect(t, s.admin)
+	add := func(first, n int) {
+		t.Helper()
+		execute(t, admin, fmt.Sprintf("INSERT INTO folk SELECT i, i %% 90, 'Bonn', 'illness ' || i %% 7 FROM generate_series(%d, %d) i", first, first+n-1))
+	}
+	add(1000, 3)
+	want(3, 3, 3)
+	add(1100, 12)
+	want(0, 15, 15)
+	add(1200, 15)
+	want(0, 0, 30)
+	execute(t, admin, "DELETE FROM folk WHERE id = 1200")
+	want(0, 0, 29)
 }

@@ -44,10 +44,10 @@ audiences:
           zip: {keep: [2]}
 `
 
-// policySite is served under the policy, with a user of each reader.
-func policySite(t *testing.T) *site {
+// policySite is served under the policy, with a user of each reader; updates is how the table's are written.
+func policySite(t *testing.T, updates string) *site {
 	t.Helper()
-	s := newSite(t, sqlSite(policySchema, ownPolicy))
+	s := newSite(t, sqlSite(policySchema, strings.Replace(ownPolicy, "updates: immediate", "updates: "+updates, 1)))
 	readers, users := "  readers:\n", "users:\n"
 	for _, name := range []string{"researchers", "more", "press"} {
 		readers += fmt.Sprintf("    %s: {user: %q, password_file: reader.password}\n", name, s.database+"_"+name)
@@ -62,7 +62,16 @@ func policySite(t *testing.T) *site {
 // the audience, and check says what readers hold who pool what they have.
 func TestAudiencesHaveColumnsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s := policySite(t)
+	for _, updates := range []string{"immediate", "{mode: guarded, crowd: 1}"} {
+		t.Run(updates, func(t *testing.T) {
+			t.Parallel()
+			testOwnColumns(t, policySite(t, updates), updates != "immediate")
+		})
+	}
+}
+
+func testOwnColumns(t *testing.T, s *site, guarded bool) {
+	t.Helper()
 	s.serve(t)
 	psql := func(user, sql string) string {
 		o := run(t, sql+"\n", nil, "psql", "-X", "-A", "-t", "-q", s.of(user))
@@ -74,8 +83,12 @@ func TestAudiencesHaveColumnsOfTheirOwn(t *testing.T) {
 		"researchers": "age int4range, zip text, job text, town text, illness text",
 		"press":       "age integer, zip text, illness text, cost integer",
 	} {
-		if got := psql(user, shape); got != want {
-			t.Errorf("%s sees %s, not %s", user, got, want)
+		columns := want
+		if guarded {
+			columns += ", kproxy_class bigint, kproxy_weight real"
+		}
+		if got := psql(user, shape); got != columns {
+			t.Errorf("%s sees %s, not %s", user, got, columns)
 		}
 		if got := psql(user, "SELECT count(*) FROM folk"); got != "600" {
 			t.Errorf("%s counts %s", user, got)

@@ -21,6 +21,7 @@ import (
 type audience struct {
 	name, role  string
 	publication catalog.Publication
+	kept        catalog.Publication   // with all columns that its rows have; of guarded tables that stand alone
 	constraints privacy.ConstraintSet // all that hold, those of the table among them
 	attributes  []anonymizer.Attribute
 }
@@ -33,12 +34,22 @@ func audiencesOf(p catalog.Publication, schema privacy.Schema, attributes []anon
 		}
 		a := audience{name: of.Audience, role: of.Role, attributes: attributes}
 		a.publication, _ = p.For(of.Audience)
+		a.kept = keptOf(a.publication, p)
 		if a.constraints, err = p.ConstraintSetFor(of.Audience, schema); err != nil {
 			return nil, fmt.Errorf("audience %s: %w", of.Audience, err)
 		}
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// keptOf is a publication, of what is published of a table, with the columns that its rows have in the store. The rows of guarded tables
+// that stand alone have all columns that anybody sees: they are copied from release to release, and show what they did when they were made.
+func keptOf(seen, p catalog.Publication) catalog.Publication {
+	if p.Membership != nil || p.Policy.Updates.Mode != catalog.Guarded {
+		return seen
+	}
+	return p.Kept(seen.Policy.Audience)
 }
 
 func (a *audience) view() publishedView { return publishedView{&a.publication} }

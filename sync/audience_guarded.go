@@ -22,6 +22,7 @@ import (
 type coarserRelease struct {
 	audience *audience
 	release  *lineage.Coarser
+	part     *part  // what its rows show of groups
 	finer    string // the table with the rows of the release before
 	changes  lineage.CoarserChanges
 }
@@ -44,11 +45,11 @@ func (a *audience) partedTable(generation int64) string { return a.relation("par
 func (s *guarded) addAudiences() error {
 	for i := range s.t.layout.audiences {
 		a := &s.t.layout.audiences[i]
-		release, err := s.lineage.AddCoarser(a.constraints)
+		release, err := s.lineage.AddLimited(a.attributes, a.constraints)
 		if err != nil {
 			return fmt.Errorf("for audience %s: %w", a.name, err)
 		}
-		s.audiences = append(s.audiences, &coarserRelease{audience: a, release: release})
+		s.audiences = append(s.audiences, &coarserRelease{audience: a, release: release, part: newPart(0, s.part.attributes, a.constraints, a.kept)})
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func (t *table) createCoarser() (statements []string) {
 	for i := range t.layout.audiences {
 		of := t.layout.audiences[i].coarserTables(t.release.generation)
 		statements = append(statements,
-			fmt.Sprintf("CREATE TABLE %s AS SELECT * FROM %s WITH NO DATA", of[0], t.release.releaseTable()),
+			fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA", of[0], listed(t.mode.marks(), ""), t.layout.audiences[i].keptList(), t.release.releaseTable()),
 			weightsTable(of[1], class),
 			fmt.Sprintf("CREATE TABLE %s (class bigint PRIMARY KEY, shown_in bigint, changed text, withheld boolean NOT NULL, labels jsonb NOT NULL)", of[2]),
 			fmt.Sprintf("CREATE TABLE %s (%s bigint PRIMARY KEY, now bigint NOT NULL)", of[3], catalog.RowColumn))
@@ -84,6 +85,22 @@ func (t *table) createCoarser() (statements []string) {
 		records = placed
 	}
 	return statements
+}
+
+// keptList are the columns that rows for the audience have beside their marks, as expressions over the table's own release.
+func (a *audience) keptList() string {
+	var list []string
+	for _, c := range a.kept.Columns {
+		name := catalog.QuoteIdentifier(c.Name)
+		switch {
+		case c.Part == catalog.ClassNumber || c.Part == catalog.Weight:
+		case c.Generalized(): // it may have another type
+			list = append(list, fmt.Sprintf("NULL::%s AS %s", c.Type, name))
+		default:
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // weightsTable makes a table of weights, of what a column numbers.
@@ -145,15 +162,15 @@ func (s *guarded) copyRows(batch queue, a *coarserRelease, into string, rows []l
 	for i, r := range rows {
 		from[i], groups[i], ids[i], persons[i], sealed[i] = int64(r.From), int64(r.Class), int64(r.ID), int64(r.Person), r.Sealed
 	}
-	columns := s.part.shown(groups, func(id incremental.ClassID) []hierarchy.Generalization { return a.changes.Classes[id] })
-	classes := slices.Compact(slices.Sorted(slices.Values(from)))
+	columns := a.part.shown(groups, func(id incremental.ClassID) []hierarchy.Generalization { return a.changes.Classes[id] })
+	classes, kept := slices.Compact(slices.Sorted(slices.Values(from))), publishedView{&a.audience.kept}
 	batch.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
 		SELECT c0.class, c0.id, c0.person, c0.sealed, %[4]s
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]%[5]s) AS c0(%[6]s)
 		JOIN %[7]s AS l ON l.%[8]s = c0.origin AND l.%[9]s = c0.id AND l.%[8]s = ANY($%[10]d)
 		ORDER BY random()`,
-		into, listed(s.marks(), ""), s.t.layout.view().shownList(), s.part.coarserList(s.t.layout.view(), "l."),
-		textArrays(6, len(columns)), strings.Join(append([]string{"origin", "class", "id", "person", "sealed"}, s.part.generalizedNames("", "")...), ", "),
+		into, listed(s.marks(), ""), kept.shownList(), a.part.coarserList(kept, "l."),
+		textArrays(6, len(columns)), strings.Join(append([]string{"origin", "class", "id", "person", "sealed"}, a.part.generalizedNames("", "")...), ", "),
 		a.finer, s.part.column, catalog.RowColumn, 6+len(columns)),
 		append(append([]any{numbers(from), numbers(groups), numbers(ids), numbers(persons), sealed}, columns...), numbers(classes))...)
 }
@@ -234,7 +251,7 @@ func (s *guarded) audienceStatus(classes int) map[string]AudienceStatus {
 	}
 	all := make(map[string]AudienceStatus, len(s.audiences))
 	for _, a := range s.audiences {
-		status := AudienceStatus{Classes: a.release.Groups()}
+		status := AudienceStatus{Classes: a.release.Groups(), Withheld: s.lineage.Len() - a.release.Live()}
 		if status.Classes == 0 {
 			status.Reason = s.audienceReason(a.release.Freshness(), classes)
 		}

@@ -25,7 +25,7 @@ type coarserReaders struct {
 	versions int
 }
 
-func newGuardedAudienceBench(t *testing.T) (*bench, *coarserReaders) {
+func newGuardedAudienceBench(t *testing.T, changes ...func(people *catalog.TablePolicy)) (*bench, *coarserReaders) {
 	t.Helper()
 	server := pgtest.Shared(t)
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
@@ -33,6 +33,9 @@ func newGuardedAudienceBench(t *testing.T) (*bench, *coarserReaders) {
 	b.exec(sourceTables)
 	policy := audiencePolicy(scanned[string](b, "SELECT current_database()"))
 	policy.Tables[0].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: 1}
+	for _, change := range changes {
+		change(&policy.Tables[0])
+	}
 	r := &coarserReaders{b: b, names: []string{"release", "release_partners", "release_public"}, persons: map[int64]int64{}}
 	for range r.names {
 		r.of = append(r.of, map[int64][]string{})

@@ -234,7 +234,7 @@ func (s *guarded) writeRows(batch queue, rows []lineage.NewRow) {
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]%s) AS c0(%s)
 		JOIN %s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
-		t.release.releaseTable(), listed(s.marks(), ""), t.layout.view().shownList(), t.releaseList(noPseudonym),
+		t.release.releaseTable(), listed(s.marks(), ""), t.layout.keptView().shownList(), t.releaseList(noPseudonym),
 		textArrays(6, len(columns)), strings.Join(append([]string{"record", "class", "id", "person", "sealed"}, s.part.generalizedNames("", "")...), ", "), t.recordsTable(), recordColumn),
 		append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed}, columns...)...)
 }

@@ -12,8 +12,9 @@ import (
 // newTable, so any goroutine may read it.
 type layout struct {
 	publication catalog.Publication
-	digest      string // of what is published, and of what
-	former      string // the digest that stores of earlier versions may have
+	kept        catalog.Publication // with all columns that its rows have: see keptOf
+	digest      string              // of what is published, and of what
+	former      string              // the digest that stores of earlier versions may have
 	promise     promise
 	columns     storedColumns
 	key         []int // indexes into columns
@@ -48,10 +49,8 @@ func (t *layout) layOut() {
 	}
 	t.subject = t.columns.index(t.publication.Policy.Subject)
 	if t.isGuarded() && !t.isLinked() {
-		for _, c := range t.publication.Columns {
-			if c.Part == catalog.Copy {
-				t.copied = append(t.copied, t.columns.index(c.Source))
-			}
+		for _, c := range t.publication.Copied() {
+			t.copied = append(t.copied, t.columns.index(c.Source))
 		}
 	}
 	t.kin = t.kinColumns()

@@ -176,14 +176,14 @@ func (s *linkedRelease) writeWaiting(to queue) {
 	}
 }
 
-// followedStatus tells what is published for audiences; it is empty where there are none.
-func (g *linkedGroup) followedStatus() map[string]AudienceStatus {
+// followedStatus tells what is published of a table for audiences; it is empty where there are none.
+func (g *linkedGroup) followedStatus(table int) map[string]AudienceStatus {
 	if len(g.followers) == 0 {
 		return nil
 	}
 	all := make(map[string]AudienceStatus, len(g.followers))
 	for i, of := range g.people.Root.Policy.Audiences {
-		status := AudienceStatus{Classes: g.followers[i].Classes()}
+		status := AudienceStatus{Classes: g.followers[i].Classes(), Withheld: g.guarded.Len(table) - g.followers[i].Live(table)}
 		if status.Classes == 0 && g.settled {
 			f := g.followers[i].Freshness(people.Root)
 			status.Reason = fmt.Sprintf("%d classes of persons of the release before wait for others: %d are united at least", f.Classes, f.Least)

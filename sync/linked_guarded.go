@@ -145,7 +145,7 @@ func (s *linkedGuarded) status() (status TableStatus) {
 		if status.Withheld = status.Records - (f.Rows - f.Ghosts); g.Classes() == 0 && s.group.settled {
 			status.Reason = reasonOf(g.Freshness(people.Root), g.Len(people.Root), g.Least())
 		}
-		status.Audiences = s.group.followedStatus()
+		status.Audiences = s.group.followedStatus(s.number)
 		return nil
 	})
 	return status

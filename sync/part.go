@@ -45,7 +45,7 @@ func (t *layout) allAttributes() []int {
 }
 
 func (t *table) addPart(number int, attributes []int, constraints privacy.ConstraintSet) {
-	t.parts = append(t.parts, newPart(number, attributes, constraints, t.layout.publication))
+	t.parts = append(t.parts, newPart(number, attributes, constraints, t.layout.kept))
 }
 
 // newPart makes the part of what a publication shows.

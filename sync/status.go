@@ -128,6 +128,9 @@ type TableStatus struct {
 // AudienceStatus describes what an audience sees of a table.
 type AudienceStatus struct {
 	Classes int // unions of the table's classes
+	// Withheld counts the records of a guarded table that the audience does not see, whether they wait, here or in a
+	// finer release, or are withheld for good. What is stored tells of each.
+	Withheld int `json:"-"`
 	// Reason says why nothing is published for the audience, as TableStatus.Reason does.
 	Reason string `json:",omitempty"`
 }

@@ -69,7 +69,7 @@ func (t *table) classColumns(prefix string) string {
 // classes of each part with their generalized columns as text, r, a record of
 // the store.
 func (t *table) releaseList(pseudonym func(catalog.PublishedColumn) string) string {
-	return releaseListOf(&t.layout.publication, t.parts, pseudonym)
+	return releaseListOf(&t.layout.kept, t.parts, pseudonym)
 }
 
 // releaseListOf is the same of what is published in some parts.

@@ -84,7 +84,7 @@ type pendingRow struct {
 }
 
 func newTable(p catalog.Publication) (*table, error) {
-	t := &table{layout: layout{publication: p}, pending: pendingChanges{rows: make(map[incremental.RecordID]*pendingRow)}, persons: privacy.NewDictionary(), now: time.Now, logger: slog.New(slog.DiscardHandler)}
+	t := &table{layout: layout{publication: p, kept: keptOf(p, p)}, pending: pendingChanges{rows: make(map[incremental.RecordID]*pendingRow)}, persons: privacy.NewDictionary(), now: time.Now, logger: slog.New(slog.DiscardHandler)}
 	t.layout.layOut()
 	var err error
 	if t.layout.digest, err = digest(p, t.layout.columns); err != nil {

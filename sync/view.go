@@ -17,6 +17,9 @@ type publishedView struct{ publication *catalog.Publication }
 
 func (t *layout) view() publishedView { return publishedView{&t.publication} }
 
+// keptView is the same of all columns that rows have.
+func (t *layout) keptView() publishedView { return publishedView{&t.kept} }
+
 // sql is the quoted name of the view.
 func (v publishedView) sql() string { return v.publication.Policy.Published().SQL() }
 

@@ -32,6 +32,7 @@ type Coarser struct {
 	indexed []*unit // by row.slot
 	free    []int32
 	groups  map[incremental.ClassID]*group
+	live    int // rows of groups that stand for somebody
 	dirty   []*group
 	places  map[*group]map[RowID]int32 // during a settling: the rows of a group by what is published of them now
 	waited  bool                       // what waits has changed
@@ -118,12 +119,22 @@ type replaced struct{ old, new RowID }
 // AddCoarser has another release follow, coarser than all before. Constraints are all that hold for it. It is
 // to be called before the first record comes; the error is ErrRelative.
 func (l *Lineage) AddCoarser(constraints privacy.ConstraintSet) (*Coarser, error) {
+	attributes := l.rules.attributes
+	if n := len(l.coarser); n > 0 {
+		attributes = l.coarser[n-1].rules.attributes
+	}
+	return l.AddLimited(attributes, constraints)
+}
+
+// AddLimited is AddCoarser of a release that may show less of some attributes: these are the ones of the release before, or
+// limited ones of them (hierarchy.Coarser).
+func (l *Lineage) AddLimited(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet) (*Coarser, error) {
 	if constraints.Relative() {
 		return nil, ErrRelative
 	}
 	least, leastChanged := leasts(l.least, l.options.Crowd, constraints)
 	c := &Coarser{
-		rules:  rules{attributes: l.rules.attributes, constraints: constraints, k: constraints.K(), subjects: l.rules.subjects, sensitive: -1, copied: -1, leastChanged: leastChanged},
+		rules:  rules{attributes: attributes, constraints: constraints, k: constraints.K(), subjects: l.rules.subjects, sensitive: -1, copied: -1, leastChanged: leastChanged},
 		crowd:  l.options.Crowd,
 		least:  least,
 		seed:   l.options.Seed,
@@ -203,7 +214,17 @@ func (c *Coarser) shownClasses() []incremental.ClassID {
 	return all
 }
 
-// addUnit follows another class.
+// follows follows another class of the finer release, with these labels: whatever is made of it is made of what the
+// readers may see of them.
+func (c *Coarser) follows(id incremental.ClassID, labels []hierarchy.Generalization) *unit {
+	shown := make([]hierarchy.Generalization, len(labels))
+	for a, label := range labels {
+		shown[a] = hierarchy.Show(c.rules.attributes[a].Hierarchy, label)
+	}
+	return c.addUnit(id, shown)
+}
+
+// addUnit has a unit for another class, with what may be seen of its labels.
 func (c *Coarser) addUnit(id incremental.ClassID, labels []hierarchy.Generalization) *unit {
 	u := &unit{id: id, index: int32(len(c.indexed)), labels: labels}
 	if last := len(c.free) - 1; last >= 0 {

@@ -102,6 +102,7 @@ func (c *Coarser) Changes() CoarserChanges {
 // CoarserFreshness tells how far a coarser release is behind the finer one.
 type CoarserFreshness struct {
 	Groups, Rows int
+	Live         int // rows that stand for somebody, whom the finer release shows, too
 	Waiting      int // rows of the finer release that wait for others
 	Withheld     int // rows of the finer release that are not published for good
 	Gone, Stale  int // rows that the finer release does not show, and that it shows with other values
@@ -111,9 +112,12 @@ type CoarserFreshness struct {
 // Groups is the number of groups.
 func (c *Coarser) Groups() int { return len(c.groups) }
 
+// Live is the number of rows that stand for a record, each for another one.
+func (c *Coarser) Live() int { return c.live }
+
 // Freshness counts, which takes time for each row.
 func (c *Coarser) Freshness() CoarserFreshness {
-	f := CoarserFreshness{Groups: len(c.groups), Least: c.least}
+	f := CoarserFreshness{Groups: len(c.groups), Live: c.live, Least: c.least}
 	for _, g := range c.groups {
 		f.Rows += len(g.rows)
 		f.Gone += g.ghosts

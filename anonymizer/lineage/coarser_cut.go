@@ -169,6 +169,9 @@ func (c *Coarser) remove(g *group, part func(row) bool) *group {
 		if isGhost(r) {
 			g.ghosts--
 		} else {
+			if !f.left {
+				c.live--
+			}
 			g.stale--
 			c.changes.unpart(r.id, f.now)
 		}

@@ -21,7 +21,7 @@ func (c *Coarser) settle(ctx context.Context, s step) error {
 	c.followGone(s.gone, s.from)
 	for _, b := range s.born {
 		if b.origin == nil {
-			c.addUnit(b.class, b.labels)
+			c.follows(b.class, b.labels)
 			c.waited = true
 		}
 	}
@@ -64,8 +64,10 @@ func (c *Coarser) followMoves(moves []move) {
 		}
 		g.followed[place].left = !m.back
 		if m.back {
+			c.live++
 			c.tally.Return(g.tallied, uint64(g.rows[place].person))
 		} else {
+			c.live--
 			c.tally.Leave(g.tallied, uint64(g.rows[place].person))
 		}
 		c.next.moves = append(c.next.moves, move{g.id, g.rows[place].id, m.back})
@@ -82,7 +84,7 @@ func (c *Coarser) followRenewals(born []birth) error {
 		if old == nil {
 			return fmt.Errorf("class %d has taken rows of class %d, which is not known", b.class, b.origin.class)
 		}
-		u := c.addUnit(b.class, b.labels)
+		u := c.follows(b.class, b.labels)
 		if u.withheld = old.withheld; old.group == nil {
 			c.waited = true
 			continue
@@ -131,6 +133,9 @@ func (c *Coarser) followGone(gone []RowID, from []incremental.ClassID) {
 			continue
 		}
 		c.changes.unpart(g.rows[place].id, id)
+		if !g.followed[place].left {
+			c.live--
+		}
 		g.rows[place].slot = nobody
 		g.followed[place].now = 0
 		g.ghosts++
@@ -230,6 +235,9 @@ func (c *Coarser) found(units []*unit, sealed bool, from *origin) {
 			g.followed = append(g.followed, followed{r.id, r.left})
 			c.changes.Rows = append(c.changes.Rows, CoarserRow{ID: r.id, Class: g.id, From: u.id, Person: person, Sealed: sealed})
 			u.rows++
+			if !r.left {
+				c.live++
+			}
 		}
 		u.group, u.labels, u.stale, u.change = g, nil, false, change{}
 		c.mark(u)

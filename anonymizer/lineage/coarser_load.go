@@ -90,6 +90,9 @@ func (c *Coarser) loadRows(rows []StoredRow, parted map[RowID]RowID) error {
 				return fmt.Errorf("loading row %d of group %d: class %d stands elsewhere", r.ID, r.Class, found.class)
 			}
 			u.rows++
+			if !found.left {
+				c.live++
+			}
 			if loaded.slot = u.index; isParted {
 				g.stale++
 			}

@@ -9,12 +9,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // stricter are constraints of two audiences, each with those before.
@@ -58,6 +61,9 @@ type coarseReader struct {
 	level       int
 	before      *coarseReader // of the release that this one follows; nil for the lineage
 	constraints privacy.ConstraintSet
+	attributes  []anonymizer.Attribute // as the release shows them
+	specs       []hierarchy.Spec       // likewise
+	labels      map[incremental.ClassID][]hierarchy.Generalization
 	release     *lineage.Coarser
 	rows        map[lineage.RowID]*coarseRow // of the present version
 	ever        map[incremental.ClassID][]*coarseRow
@@ -70,7 +76,7 @@ type coarseReader struct {
 	cut         int
 }
 
-func newCoarseReader(m *model, before *coarseReader, constraints privacy.ConstraintSet) *coarseReader {
+func newCoarseReader(m *model, before *coarseReader, constraints privacy.ConstraintSet, limited bool) *coarseReader {
 	level := 1
 	if before != nil {
 		level = before.level + 1
@@ -79,13 +85,20 @@ func newCoarseReader(m *model, before *coarseReader, constraints privacy.Constra
 		m: m, level: level, before: before, constraints: constraints, rows: map[lineage.RowID]*coarseRow{}, ever: map[incremental.ClassID][]*coarseRow{},
 		of: map[*member][]*coarseRow{}, classes: map[incremental.ClassID]map[incremental.ClassID]bool{}, weights: map[incremental.ClassID]lineage.Weight{}, units: map[incremental.ClassID]lineage.CoarserUnit{}, parted: map[lineage.RowID]lineage.RowID{},
 	}
+	r.attributes, r.specs, r.labels = m.source.Data.Attributes, m.source.Data.Specs, map[incremental.ClassID][]hierarchy.Generalization{}
+	if before != nil {
+		r.attributes, r.specs = before.attributes, before.specs
+	}
+	if limited {
+		r.attributes, r.specs = anonymizertest.Limited(m.t, r.attributes, r.specs)
+	}
 	r.add()
 	return r
 }
 
 func (o *coarseReader) add() {
 	var err error
-	o.release, err = o.m.lineage.AddCoarser(o.constraints)
+	o.release, err = o.m.lineage.AddLimited(o.attributes, o.constraints)
 	o.m.must(err)
 }
 
@@ -115,6 +128,7 @@ func (o *coarseReader) version() error {
 		delete(o.rows, id)
 	}
 	created := map[incremental.ClassID]map[incremental.ClassID]bool{} // of what classes
+	finer := map[incremental.ClassID]map[incremental.ClassID]bool{}   // likewise, of those of the release before
 	for _, n := range c.Rows {
 		shows := o.finer(n.ID)
 		if shows == nil || o.rows[n.ID] != nil || c.Classes[n.Class] == nil {
@@ -132,8 +146,9 @@ func (o *coarseReader) version() error {
 		o.ever[n.Class] = append(o.ever[n.Class], r)
 		o.of[shows.member] = append(o.of[shows.member], r)
 		if created[n.Class] == nil {
-			created[n.Class] = map[incremental.ClassID]bool{}
+			created[n.Class], finer[n.Class] = map[incremental.ClassID]bool{}, map[incremental.ClassID]bool{}
 		}
+		finer[n.Class][n.From] = true
 		if created[n.Class][n.From] = true; o.before != nil {
 			delete(created[n.Class], n.From)
 			maps.Copy(created[n.Class], o.before.classes[n.From])
@@ -152,12 +167,41 @@ func (o *coarseReader) version() error {
 				values = append(values, r.values)
 			}
 		}
-		if err := o.m.source.CheckCovers(values, c.Classes[id]); err != nil {
+		seen := *o.m.source
+		seen.Data = &workload.Data{Specs: o.specs, Attributes: o.attributes}
+		if err := seen.CheckCovers(values, c.Classes[id]); err != nil {
 			return fmt.Errorf("group %d: %w", id, err)
+		}
+		o.labels[id] = c.Classes[id]
+		if err := o.checkLabels(id, finer[id]); err != nil {
+			return err
 		}
 	}
 	o.store(c)
 	return o.checkWeights()
+}
+
+// checkLabels: what is published of a group follows from the labels that the release before has published for its classes.
+func (o *coarseReader) checkLabels(id incremental.ClassID, classes map[incremental.ClassID]bool) error {
+	for a, attribute := range o.attributes {
+		var shown []hierarchy.Generalization
+		for _, class := range slices.Sorted(maps.Keys(classes)) {
+			published := o.published(class)
+			shown = append(shown, hierarchy.Show(attribute.Hierarchy, published[a]))
+		}
+		if want := hierarchy.Union(attribute.Hierarchy, shown); o.labels[id][a] != want {
+			return fmt.Errorf("group %d shows %+v of %s, and its classes tell %+v", id, o.labels[id][a], attribute.Name, want)
+		}
+	}
+	return nil
+}
+
+// published is what the release before has published of a class.
+func (o *coarseReader) published(class incremental.ClassID) []hierarchy.Generalization {
+	if o.before != nil {
+		return o.before.labels[class]
+	}
+	return o.m.journal.classes[class].box
 }
 
 // finer is what the release before shows in a row.
@@ -334,10 +378,10 @@ func (o *coarseReader) tide() {
 }
 
 // coarsened is a model with two coarser releases.
-func coarsened(t *testing.T, random *rand.Rand, s setting, sets [2]privacy.ConstraintSet) (*model, []*coarseReader) {
+func coarsened(t *testing.T, random *rand.Rand, s setting, sets [2]privacy.ConstraintSet, limited bool) (*model, []*coarseReader) {
 	m := newModel(t, random, s)
-	one := newCoarseReader(m, nil, sets[0])
-	readers := []*coarseReader{one, newCoarseReader(m, one, sets[1])}
+	one := newCoarseReader(m, nil, sets[0], limited)
+	readers := []*coarseReader{one, newCoarseReader(m, one, sets[1], limited)}
 	m.versioned = func() {
 		for _, o := range readers {
 			if err := o.version(); err != nil {
@@ -385,7 +429,7 @@ func TestCoarserGuarantee(t *testing.T) {
 						if methods.Refusal(s.method, newModel(t, rand.New(rand.NewPCG(1, 1)), s).source.Data.Attributes, s.constraints) != nil {
 							continue
 						}
-						m, readers := coarsened(t, random, s, audiences)
+						m, readers := coarsened(t, random, s, audiences, i%2 == 0)
 						m.operate(rounds)
 						for i := range tides {
 							readers[i%2].tide()
@@ -417,13 +461,16 @@ func TestCoarserHistoryIsOfTheFiner(t *testing.T) {
 				s := setting{attributes: 3, constraints: sets[what], method: partition.RoundedPartition{}, sensitive: 2}
 				s.options = lineage.Options{Crowd: 3, Least: 1}
 				play := func(codes map[incremental.RecordID][]uint32) (*model, []string) {
-					m, readers := coarsened(t, rand.New(rand.NewPCG(seed, 13)), s, audiences)
+					m, readers := coarsened(t, rand.New(rand.NewPCG(seed, 13)), s, audiences, seed%2 == 0)
 					m.play(codes)
 					var told []string
 					for _, o := range readers {
 						groups += len(o.ever)
 						for b, rows := range o.of {
 							told = append(told, fmt.Sprintf("level %d, record %d of %v: %s", o.level, b.id, b.since, o.history(b))+fmt.Sprint(rows[0].sealed))
+						}
+						for id, labels := range o.labels {
+							told = append(told, fmt.Sprintf("level %d, group %d shows %+v", o.level, id, labels))
 						}
 					}
 					slices.Sort(told)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lookahead"
 	"github.com/kproxy/kproxy/anonymizer/nested"
@@ -30,8 +31,8 @@ func TestSecretsDoNotMatterToGroups(t *testing.T) {
 			// The same classes have the same ids in both, though their order in the release is drawn.
 			ordered := inOrder(other, same, table, finer)
 			want, got := steps(t, table, table.Attributes(), finer, chain[1]), steps(t, other, other.Attributes(), ordered, chain[1])
-			own, _ := limited(t, table.Attributes(), d.Specs)
-			others, _ := limited(t, other.Attributes(), d.Specs)
+			own, _ := anonymizertest.Limited(t, table.Attributes(), d.Specs)
+			others, _ := anonymizertest.Limited(t, other.Attributes(), d.Specs)
 			want, got = append(want, steps(t, table, own, finer, chain[1])...), append(got, steps(t, other, others, ordered, chain[1])...)
 			for i := range want {
 				if !slices.Equal(want[i], got[i]) {

@@ -62,7 +62,7 @@ func newModel(t *testing.T, seed uint64, shape workload.Shape, persons int, chai
 
 // limit has new groups with limits follow the partition.
 func (m *model) limit(seed uint64) {
-	m.attributes, m.specs = limited(m.t, m.data.Attributes, m.data.Specs)
+	m.attributes, m.specs = anonymizertest.Limited(m.t, m.data.Attributes, m.data.Specs)
 	m.groups = nested.NewGroups(m.partition, m.attributes, m.coarse, nested.Options{Seed: seed, Subjects: m.persons > 0})
 }
 

@@ -4,46 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
-
-// limited are attributes of which coarser releases show less, where the kind has limits.
-func limited(t *testing.T, attributes []anonymizer.Attribute, specs []hierarchy.Spec) (all []anonymizer.Attribute, shown []hierarchy.Spec) {
-	t.Helper()
-	for a, attribute := range attributes {
-		limit := limitOf(specs[a])
-		h, err := hierarchy.Coarser(attribute.Hierarchy, specs[a], limit)
-		if err != nil {
-			t.Fatalf("%+v: %v", specs[a], err)
-		}
-		all, shown = append(all, anonymizer.Attribute{Name: attribute.Name, Hierarchy: h}), append(shown, limit.Of(specs[a]))
-	}
-	return all, shown
-}
-
-// limitOf is the coarser half of what a hierarchy may show, or a limit of its own.
-func limitOf(s hierarchy.Spec) hierarchy.Coarseness {
-	switch {
-	case s.Kind == hierarchy.Numeric && len(s.Steps) > 0:
-		return hierarchy.Coarseness{Steps: s.Steps[len(s.Steps)/2:]}
-	case s.Kind == hierarchy.Numeric:
-		return hierarchy.Coarseness{Steps: []float64{10, 1000, 100_000}}
-	case s.Kind == hierarchy.Date && len(s.Units) > 0:
-		return hierarchy.Coarseness{Units: s.Units[len(s.Units)/2:]}
-	case s.Kind == hierarchy.Date:
-		return hierarchy.Coarseness{Units: []hierarchy.Unit{hierarchy.Year, hierarchy.Century}}
-	case s.Kind == hierarchy.Prefix && len(s.Keep) > 0:
-		return hierarchy.Coarseness{Keep: s.Keep[len(s.Keep)/2:]}
-	case s.Kind == hierarchy.Prefix:
-		return hierarchy.Coarseness{Keep: []int{2, 1}}
-	}
-	if depth := (hierarchy.Coarseness{Depth: 1}); s.Kind == hierarchy.Categorical && depth.Within(s, 0) == nil {
-		return depth
-	}
-	return hierarchy.Coarseness{}
-}
 
 // sameLabel compares labels, of which masked prefixes may have asterisks for one length or for any: see
 // hierarchy.Union.
@@ -62,7 +26,7 @@ func TestGroupsWithLimits(t *testing.T) {
 			m := newModel(t, seed, shape, 0, chains()[name])
 			m.limit(seed)
 			for a := range m.specs {
-				if !limitOf(m.data.Specs[a]).IsZero() {
+				if !anonymizertest.LimitOf(m.data.Specs[a]).IsZero() {
 					kinds[m.specs[a].Kind]++
 				}
 			}

@@ -82,6 +82,7 @@ type coarserShown struct {
 	rows  map[incremental.RecordID]*coarserRow
 	waits map[incremental.RecordID]*finerCell
 	tally *tally.Tally[*coarserPart]
+	left  int // rows that stand for nobody
 }
 
 // coarserRow is a row that is shown.
@@ -281,6 +282,9 @@ func (c *GuardedCoarser) now(table int) (cells []*finerCell) {
 
 // Classes is the number of published classes of persons.
 func (c *GuardedCoarser) Classes() int { return len(c.groups) }
+
+// Live is the number of shown rows of a table, or of Root, that stand for somebody.
+func (c *GuardedCoarser) Live(table int) int { return len(c.in(table).rows) - c.in(table).left }
 
 // FollowedFreshness tells how far a coarser release is behind the finer one.
 type FollowedFreshness struct {

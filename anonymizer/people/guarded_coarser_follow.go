@@ -141,11 +141,13 @@ func (c *GuardedCoarser) move(m moved) {
 
 func (c *GuardedCoarser) leave(r *coarserRow, left bool) {
 	r.left = left
-	of := c.in(r.part.table).tally
+	of := c.in(r.part.table)
 	if left {
-		of.Leave(r.part.tallied, r.person())
+		of.left++
+		of.tally.Leave(r.part.tallied, r.person())
 	} else {
-		of.Return(r.part.tallied, r.person())
+		of.left--
+		of.tally.Return(r.part.tallied, r.person())
 	}
 	c.moves = append(c.moves, moved{r.part.table, r.id, !left})
 }
@@ -213,6 +215,7 @@ func (c *GuardedCoarser) vanishPart(of *coarserPart) {
 		delete(shown.rows, r.id)
 		ghosts[i] = r.person()
 	}
+	shown.left -= len(of.rows)
 	shown.tally.Vanish(of.tallied, len(of.rows), ghosts)
 	shown.tally.Remove(of.tallied)
 }

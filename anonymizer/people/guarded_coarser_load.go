@@ -123,6 +123,7 @@ func (l *coarserLoading) row(stored StoredRow) error {
 	shown.rows[r.id] = r
 	shown.tally.Grow(r.part.tallied, 1)
 	if r.left {
+		shown.left++
 		shown.tally.Leave(r.part.tallied, r.person())
 	}
 	return nil

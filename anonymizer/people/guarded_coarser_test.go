@@ -263,6 +263,9 @@ func (a *audienceWorld) sumsHold() error {
 				there++
 			}
 		}
+		if live := a.w.live.audiences[slices.Index(a.w.audiences, a)].Live(table - 1); live != there {
+			return fmt.Errorf("table %d: %d rows stand for somebody, and %d are said to", table, there, live)
+		}
 		most := 0
 		for _, n := range of {
 			most = max(most, n)

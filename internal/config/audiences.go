@@ -162,10 +162,6 @@ func (t *table) coarser(d *decoder, before string, seen *audienceTable, hidden [
 	if before != "" {
 		finer, _ = t.policy.ForAll(before)
 	}
-	if at := d.at(&seen.Columns); at != nil && t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(at, fmt.Sprintf("table %s has guarded updates, and audiences see columns of such tables as finer readers do", t.Table), "remove columns here, hide columns, or write updates: immediate for it")
-		return nil
-	}
 	for i := range seen.Columns {
 		c := &seen.Columns[i]
 		key := d.keys[c]
@@ -294,8 +290,8 @@ func (t *table) hidesAll(hidden []string) bool {
 
 // checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
 func (t *table) checkReserved(d *decoder, together bool) {
-	if at := d.at(&t.Hide); at != nil && (together || t.policy.Updates.Mode == catalog.Guarded) {
-		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables that stand alone and have immediate updates", t.Table), "remove hide, or write updates: immediate")
+	if at := d.at(&t.Hide); at != nil && together {
+		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables that stand alone", t.Table), "remove hide")
 		return
 	}
 	for i, name := range t.Hide {

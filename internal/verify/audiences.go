@@ -26,7 +26,7 @@ func (t *table) verifyAudiences() error {
 	for _, of := range t.relations.publication.Policy.Audiences {
 		p, _ := t.relations.publication.For(of.Audience)
 		seen := session{ctx: t.ctx, tx: t.tx, tell: t.tell}.newTable(p)
-		seen.relations.kept = t.relations.publication.Columns
+		seen.relations.kept = t.relations.publication.Kept(of.Audience).Columns
 		readable, err := seen.isReadable()
 		if err != nil {
 			return fmt.Errorf("for %s: %w", of.Audience, err)

@@ -74,7 +74,7 @@ func (t *table) partedQuery(finer *relations) string {
 // unequalToFiner compares the text of values that are published without generalization.
 func (t *table) unequalToFiner(finer *relations) string {
 	different := "false"
-	for _, c := range t.relations.publication.Columns {
+	for _, c := range t.relations.kept {
 		if c.Part == catalog.Copy {
 			different += fmt.Sprintf(` OR %s::text COLLATE "C" IS DISTINCT FROM %s::text COLLATE "C"`, quoted("f", c.Name), quoted("l", c.Name))
 		}

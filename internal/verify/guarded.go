@@ -134,7 +134,7 @@ func (g guardedRelease) paired() string {
 // generalization, byte by byte.
 func (g guardedRelease) unequalCopiesQuery() string {
 	different := []string{"false"}
-	for _, c := range g.relations.publication.Columns {
+	for _, c := range g.relations.kept {
 		if c.Part == catalog.Copy {
 			different = append(different, fmt.Sprintf(`%s::text COLLATE "C" IS DISTINCT FROM %s::text COLLATE "C"`, quoted("r", c.Source), quoted("l", c.Name)))
 		}

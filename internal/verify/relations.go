@@ -20,9 +20,9 @@ type relations struct {
 	packed, copied string
 	isPacked       bool
 	weights        string // of cells, where they lie apart from rows
-	// Of an audience of a guarded table: the columns that its rows have, whether it sees them or not; and what is
-	// noted of classes and rows of the finer release that are not shown as they are.
-	kept             []catalog.PublishedColumn
+	// kept are the columns that rows of a guarded table have, whether their readers see them or not.
+	kept []catalog.PublishedColumn
+	// Of an audience of a guarded table: what is noted of classes and rows of the finer release that are not shown as they are.
 	followed, parted string
 }
 

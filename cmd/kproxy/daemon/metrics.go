@@ -226,9 +226,10 @@ func (d *Daemon) observedState() observe.State {
 // observedAudiences is what metrics tell of what audiences see of a table.
 func observedAudiences(policy catalog.TablePolicy, own status.Condition, t ksync.TableStatus) (all []observe.Audience) {
 	for _, of := range policy.Audiences {
-		a := observe.Audience{Name: of.Audience, State: status.AudienceState(own, t, of.Audience), Classes: t.Audiences[of.Audience].Classes, Withheld: t.Withheld}
+		seen := t.Audiences[of.Audience]
+		a := observe.Audience{Name: of.Audience, State: status.AudienceState(own, t, of.Audience), Classes: seen.Classes, Withheld: max(t.Withheld, seen.Withheld)}
 		if a.State == state.Withheld {
-			a.Withheld = t.Records // it is all or nothing
+			a.Withheld = t.Records // none is seen
 		}
 		all = append(all, a)
 	}
