@@ -115,6 +115,21 @@ func (t TablePolicy) Shown() TablePolicy {
 	return t.without(t.Hidden)
 }
 
+// Told are the constraints that readers are told of: those on columns that they see, and over these alone.
+func (t TablePolicy) Told() (told []privacy.Spec) {
+	seen := t.Shown()
+	for _, spec := range seen.Constraints {
+		if len(spec.Over) > 0 {
+			spec.Over = slices.DeleteFunc(slices.Clone(spec.Over), func(name string) bool { _, named := seen.Column(name); return !named })
+			if len(spec.Over) == 0 {
+				continue
+			}
+		}
+		told = append(told, spec)
+	}
+	return told
+}
+
 // without leaves out columns, and what is said of them.
 func (t TablePolicy) without(hidden []string) TablePolicy {
 	seen := t
@@ -313,12 +328,8 @@ func (b *builder) checkAudiences() {
 	if len(t.Audiences) == 0 {
 		return
 	}
-	if b.member && len(t.Hidden) > 0 {
-		b.problem("", "hides columns from its own readers and is released together with others, where audiences see no column that these do not", "leave hide out")
-	}
-	if !b.member && len(b.publication.Components()) > 1 {
-		b.problem("", "has constraints over columns apart from others, and audiences are for tables that are divided into classes by all of them together",
-			"take it out of the audiences, or state a constraint over all columns")
+	if !b.member {
+		b.checkParts()
 	}
 	b.checkLimits()
 	if b.member && t.Updates.Mode == Guarded {
@@ -334,6 +345,9 @@ func (b *builder) checkAudiences() {
 // checkGuardedPersons refuses what audiences of guarded tables that are released together do not have: their rows are
 // united by k alone, and show what those of the release before show.
 func (b *builder) checkGuardedPersons() {
+	if len(b.publication.Policy.Hidden) > 0 {
+		b.problem("", "hides columns from its own readers, has guarded updates and is released together with others, where audiences see no column that these do not", "leave hide out, or write updates: immediate")
+	}
 	for _, a := range b.publication.Policy.Audiences {
 		for _, c := range a.Columns {
 			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates and is released together with others: its audiences see columns as its own readers do", a.Audience),

@@ -16,7 +16,7 @@ func (p Publication) Comments() (relation string, columns []string) {
 	if p.Policy.IsMirrored() {
 		return "Mirrored by kproxy: rows as in the source.", p.commentsOnMirrored()
 	}
-	relation = "Anonymized by kproxy: " + constraintsInWords(p.Policy.Shown().Constraints) + "."
+	relation = "Anonymized by kproxy: " + constraintsInWords(p.Policy.Told()) + "."
 	if p.Policy.Subject != "" {
 		relation += " Counted in distinct persons."
 	}

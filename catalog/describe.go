@@ -56,7 +56,7 @@ type LabelDescription struct {
 
 // Describe is the publication's description.
 func (p Publication) Describe() Description {
-	d := Description{Table: p.Policy.Table, Updates: p.Policy.Updates.Mode, Constraints: constraintsInWords(p.Policy.Shown().Constraints)}
+	d := Description{Table: p.Policy.Table, Updates: p.Policy.Updates.Mode, Constraints: constraintsInWords(p.Policy.Told())}
 	if p.Policy.Subject != "" {
 		d.Constraints += ", counted in distinct persons"
 	}
@@ -134,7 +134,7 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 
 // over are the constraints that speak of a quasi-identifying column.
 func (p Publication) over(column string) []privacy.Spec {
-	return slices.DeleteFunc(slices.Clone(p.Policy.Shown().Constraints), func(s privacy.Spec) bool {
+	return slices.DeleteFunc(p.Policy.Told(), func(s privacy.Spec) bool {
 		return len(s.Over) > 0 && !slices.Contains(s.Over, column)
 	})
 }

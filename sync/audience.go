@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -59,37 +60,80 @@ func (a *audience) relation(kind string, generation int64) string {
 	return storeTable(kind+"_"+a.name, generation).SQL()
 }
 
-// groupColumn is the column of the records of linked tables with the group of the class that a record is in.
-func (a *audience) groupColumn() string { return catalog.ClassColumn(0) + "_" + a.name }
+// groupColumn is the column of the records of tables that are not packed with the group of the class of a part that
+// a record is in.
+func (a *audience) groupColumn(part int) string { return catalog.ClassColumn(part) + "_" + a.name }
 
-// unitedRelease is the packed release of an audience.
+// unitedRelease is the release of an audience.
 type unitedRelease struct {
-	*packedRelease
-	groups  *nested.Groups
-	changes incremental.Changes // at the last settling
+	audience *audience
+	groups   []*nested.Groups      // of the classes of each part
+	changes  []incremental.Changes // likewise, at the last settling
+	packed   *packedRelease        // nil where rows hold the values
+	crossed  *crossedRelease       // nil where they are packed
 }
 
 // addAudiences adds an empty release for each audience.
-func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) {
-	finer := nested.Finer(s.parts[0].partition)
+func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) error {
+	finer := make([]nested.Finer, len(s.parts))
+	for i, p := range s.parts {
+		finer[i] = p.partition
+	}
 	for i := range s.t.layout.audiences {
 		a := &s.t.layout.audiences[i]
-		first := s.parts[0].part
-		groups := nested.NewGroups(finer, a.attributes, a.constraints, nested.Options{Seed: seed, FirstGroup: firstClass, Subjects: s.t.layout.subject >= 0})
-		release := newPackedRelease(s.t, newPart(0, first.attributes, a.constraints, a.publication), a.constraints.K(), groups)
-		release.audience = a
-		s.audiences = append(s.audiences, &unitedRelease{packedRelease: release, groups: groups})
-		finer = groups
+		parts, err := a.divide(s.t.parts)
+		if err != nil {
+			return err
+		}
+		release := &unitedRelease{audience: a, changes: make([]incremental.Changes, len(parts))}
+		for j, p := range parts {
+			attributes := make([]anonymizer.Attribute, len(p.attributes))
+			for k, attribute := range p.attributes {
+				attributes[k] = a.attributes[attribute]
+			}
+			groups := nested.NewGroups(finer[j], attributes, p.constraints, nested.Options{Seed: seed, FirstGroup: firstClass, Subjects: s.t.layout.subject >= 0})
+			release.groups, finer[j] = append(release.groups, groups), groups
+		}
+		if s.packed != nil {
+			release.packed = newPackedRelease(s.t, parts[0], a.constraints.K(), release.groups[0])
+			release.packed.audience = a
+		} else {
+			release.crossed = s.crossedFor(release, parts)
+		}
+		s.audiences = append(s.audiences, release)
 	}
+	return nil
 }
 
-// settleAudiences has the groups of all audiences follow the changes of the classes.
-func (s *immediate) settleAudiences(ctx context.Context, changes incremental.Changes) (err error) {
+// divide gives what the audience sees of the table's parts, with its constraints on each.
+func (a *audience) divide(parts []*part) ([]*part, error) {
+	if len(parts) == 1 {
+		return []*part{newPart(0, parts[0].attributes, a.constraints, a.publication)}, nil
+	}
+	components, _ := a.constraints.Components(len(a.attributes))
+	if !slices.EqualFunc(components, parts, func(c privacy.Component, p *part) bool { return slices.Equal(c.Attributes, p.attributes) }) {
+		return nil, internal(fmt.Errorf("the constraints of audience %s divide %s into other parts than its own", a.name, a.publication.Policy.Table))
+	}
+	all := make([]*part, len(parts))
+	for i, c := range components {
+		all[i] = newPart(i, c.Attributes, c.Constraints, a.publication)
+	}
+	return all, nil
+}
+
+// settleAudiences has the groups of all audiences follow the changes of the classes of each part. A row needs a group
+// in every part: where one part's records together violate its constraints, nothing is published of any.
+func (s *immediate) settleAudiences(ctx context.Context, changes []incremental.Changes) (err error) {
 	for _, a := range s.audiences {
-		if changes, err = a.groups.Settle(ctx, changes); err != nil {
-			return fmt.Errorf("settling the groups of %s for %s: %w", s.t.layout.name(), a.audience.name, err)
+		withheld := slices.ContainsFunc(a.groups, func(g *nested.Groups) bool { return !g.Satisfiable() })
+		for i, g := range a.groups {
+			if withheld {
+				changes[i] = g.Withhold(changes[i])
+			} else if changes[i], err = g.Settle(ctx, changes[i]); err != nil {
+				return fmt.Errorf("settling the groups of %s for %s: %w", s.t.layout.name(), a.audience.name, err)
+			}
+			a.changes[i] = a.changes[i].Then(changes[i])
 		}
-		a.changes = a.changes.Then(changes)
 	}
 	return nil
 }
@@ -98,16 +142,16 @@ func (s *immediate) settleAudiences(ctx context.Context, changes incremental.Cha
 func (s *immediate) loadAudiences(ctx context.Context, from *storeView) error {
 	classOf := s.parts[0].partition.ClassOf
 	for _, a := range s.audiences {
-		sections, finer := loadedSections{}, classOf
-		err := readPacked(ctx, from.first, a.classesQuery(), func(row packedKey, ids []incremental.RecordID) error {
-			sections.note(a.packedRelease, row, ids)
+		sections, finer, groups := loadedSections{}, classOf, a.groups[0]
+		err := readPacked(ctx, from.first, a.packed.classesQuery(), func(row packedKey, ids []incremental.RecordID) error {
+			sections.note(a.packed, row, ids)
 			for _, id := range ids {
 				class := finer(id)
-				group := a.groups.GroupOf(class)
+				group := groups.GroupOf(class)
 				if group == row.class {
 					continue
 				}
-				if err := a.groups.Load(class, row.class); err != nil {
+				if err := groups.Load(class, row.class); err != nil {
 					return internal(fmt.Errorf("record %d of group %d for %s: %w", id, row.class, a.audience.name, err))
 				}
 			}
@@ -116,8 +160,8 @@ func (s *immediate) loadAudiences(ctx context.Context, from *storeView) error {
 		if err != nil {
 			return err
 		}
-		sections.put(a.packedRelease)
-		classOf = func(id incremental.RecordID) incremental.ClassID { return a.groups.GroupOf(finer(id)) }
+		sections.put(a.packed)
+		classOf = func(id incremental.RecordID) incremental.ClassID { return groups.GroupOf(finer(id)) }
 	}
 	return nil
 }
@@ -130,9 +174,12 @@ func (s *immediate) audienceStatus() map[string]AudienceStatus {
 	all := make(map[string]AudienceStatus, len(s.audiences))
 	why := s.infeasible()
 	for _, a := range s.audiences {
-		status := AudienceStatus{Classes: a.groups.Classes()}
-		if err := a.groups.Feasible(); err != nil {
-			why = err // of those behind, too
+		var status AudienceStatus
+		for _, g := range a.groups {
+			status.Classes += g.Classes()
+			if err := g.Feasible(); err != nil && !g.Satisfiable() { // not withheld because of another part
+				why = err // of those behind, too
+			}
 		}
 		if why != nil {
 			status.Reason = why.Error()
@@ -163,7 +210,7 @@ func (s *immediate) packedReleases() (all []*packedRelease) {
 	}
 	all = []*packedRelease{s.packed}
 	for _, a := range s.audiences {
-		all = append(all, a.packedRelease)
+		all = append(all, a.packed)
 	}
 	return all
 }

@@ -111,6 +111,9 @@ func weightsTable(name, column string) string {
 
 // fillAudiences writes the first rows of audiences, once the finer ones are there and can be found.
 func (p *publisher) fillAudiences(ctx context.Context, made targets) error {
+	if s, is := p.table.mode.(*immediate); is && !p.table.isPacked() {
+		return p.fillCrossed(ctx, made, s)
+	}
 	s, is := p.table.mode.(*guarded)
 	if !is || len(s.audiences) == 0 {
 		return nil

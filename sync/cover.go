@@ -12,10 +12,25 @@ const coverRows = 1000
 // rowsOfChange is about how many rows are written for the change of one record.
 func (s *immediate) rowsOfChange() int {
 	rows := 0
-	for _, p := range s.parts {
-		rows += p.partition.Len() / max(1, p.partition.Classes())
+	for part, p := range s.parts {
+		classes := p.partition.Classes()
+		for _, a := range s.audiences {
+			if n := a.groups[part].Classes(); n > 0 {
+				classes = n // the coarsest has the fewest
+			}
+		}
+		rows += p.partition.Len() / max(1, classes)
 	}
 	return max(1, rows)
+}
+
+// coverK is the greatest k of any release.
+func (s *immediate) coverK() int {
+	k := s.t.layout.constraints.K()
+	for _, a := range s.t.layout.audiences {
+		k = max(k, a.constraints.K())
+	}
+	return k
 }
 
 // touchCover has further classes written if a table has several parts. A changed record alone
@@ -27,7 +42,7 @@ func (s *immediate) touchCover() {
 	if len(s.parts) == 1 {
 		return
 	}
-	others := t.layout.constraints.K() - len(t.pending.rows) - len(t.pending.deleted)
+	others := s.coverK() - len(t.pending.rows) - len(t.pending.deleted)
 	for range min(others, max(1, coverRows/s.rowsOfChange())) {
 		s.touchRandom()
 	}

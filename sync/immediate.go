@@ -25,7 +25,7 @@ type immediate struct {
 	audiences []*unitedRelease
 }
 
-func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
+func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) (*immediate, error) {
 	s := &immediate{t: t}
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
@@ -43,9 +43,8 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 	}
 	if t.isPacked() {
 		s.packed = newPackedRelease(t, t.parts[0], t.layout.constraints.K(), s.parts[0].partition)
-		s.addAudiences(nextClass, seed)
 	}
-	return s
+	return s, s.addAudiences(nextClass, seed)
 }
 
 // maintained is the maintained partition of one part.
@@ -130,21 +129,18 @@ func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 	if s.changes == nil {
 		s.changes = make([]incremental.Changes, len(s.parts))
 	}
+	settled := make([]incremental.Changes, len(s.parts))
 	for i, p := range s.parts {
 		p.threshold.Changed(len(s.t.pending.rows) + len(s.t.pending.deleted))
-		var changes incremental.Changes
 		var err error
 		if withheld {
-			changes = p.partition.Withhold()
-		} else if changes, err = p.partition.SettleContext(ctx); err != nil {
+			settled[i] = p.partition.Withhold()
+		} else if settled[i], err = p.partition.SettleContext(ctx); err != nil {
 			return fmt.Errorf("settling the classes of %s: %w", s.t.layout.name(), err)
 		}
-		if err := s.settleAudiences(ctx, changes); err != nil {
-			return err
-		}
-		s.changes[i] = s.changes[i].Then(changes)
+		s.changes[i] = s.changes[i].Then(settled[i])
 	}
-	return nil
+	return s.settleAudiences(ctx, settled)
 }
 
 // maxUnplaced bounds the records that wait for a class while a large transaction goes on. So many
@@ -170,19 +166,30 @@ func (s *immediate) placed() {
 		s.changes[i].Moved = nil
 	}
 	for _, a := range s.audiences {
-		a.changes.Moved = nil
+		for i := range a.changes {
+			a.changes[i].Moved = nil
+		}
 	}
 }
 
+// places are the classes of each part, and their groups for each audience.
 func (s *immediate) places() []storeColumn {
+	columns := s.marks()
+	for _, a := range s.audiences {
+		for i := range s.parts {
+			columns = append(columns, storeColumn{a.audience.groupColumn(i), "bigint"})
+		}
+	}
+	return columns
+}
+
+func (s *immediate) marks() []storeColumn {
 	columns := make([]storeColumn, len(s.parts))
 	for i, p := range s.parts {
 		columns[i] = storeColumn{p.part.column, "bigint"}
 	}
 	return columns
 }
-
-func (s *immediate) marks() []storeColumn { return s.places() }
 
 func (s *immediate) indexed() []string {
 	if s.packed != nil {
@@ -192,23 +199,39 @@ func (s *immediate) indexed() []string {
 }
 
 func (s *immediate) place(ids []incremental.RecordID) []any {
-	columns := make([]any, len(s.parts))
-	for i, p := range s.parts {
+	var columns []any
+	finer := make([]incremental.ClassID, len(ids)*len(s.parts)) // of each part
+	add := func(part int, of func(i int) incremental.ClassID) {
 		classes := make([]*int64, len(ids))
-		for j, id := range ids {
-			classes[j] = storedNumber(int64(p.partition.ClassOf(id)))
+		for i := range ids {
+			class := of(i)
+			finer[part*len(ids)+i], classes[i] = class, storedNumber(int64(class))
 		}
-		columns[i] = classes
+		columns = append(columns, classes)
+	}
+	for part, p := range s.parts {
+		add(part, func(i int) incremental.ClassID { return p.partition.ClassOf(ids[i]) })
+	}
+	for _, a := range s.audiences {
+		for part, groups := range a.groups {
+			add(part, func(i int) incremental.ClassID { return groups.GroupOf(finer[part*len(ids)+i]) })
+		}
 	}
 	return columns
 }
 
 func (s *immediate) moved() []incremental.RecordID {
 	all := make(map[incremental.RecordID]struct{})
-	for _, changes := range s.changes {
-		for id := range changes.Moved {
-			all[id] = struct{}{}
+	take := func(changes []incremental.Changes) {
+		for _, of := range changes {
+			for id := range of.Moved {
+				all[id] = struct{}{}
+			}
 		}
+	}
+	take(s.changes)
+	for _, a := range s.audiences {
+		take(a.changes)
 	}
 	return slices.Sorted(maps.Keys(all))
 }
@@ -216,7 +239,7 @@ func (s *immediate) moved() []incremental.RecordID {
 func (s *immediate) written() {
 	s.changes = nil
 	for _, a := range s.audiences {
-		a.changes = incremental.Changes{}
+		clear(a.changes)
 	}
 	s.stored()
 }
@@ -237,7 +260,9 @@ func (s *immediate) nextClass() incremental.ClassID {
 		next = max(next, p.partition.NextClass())
 	}
 	for _, a := range s.audiences {
-		next = max(next, a.groups.NextClass())
+		for _, g := range a.groups {
+			next = max(next, g.NextClass())
+		}
 	}
 	return next
 }

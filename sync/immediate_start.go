@@ -115,7 +115,7 @@ func (s *immediate) load(ctx context.Context, from *storeView, progress func(don
 		}
 	}
 	s.stored()
-	return nil
+	return s.loadCrossed(ctx, from)
 }
 
 func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *maintained, progress func(done int)) error {

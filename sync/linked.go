@@ -98,7 +98,7 @@ func (s *linked) settle(ctx context.Context, now time.Time) error {
 func (s *linked) places() []storeColumn {
 	places := []storeColumn{{s.part.column, "bigint"}}
 	for _, a := range s.audiences {
-		places = append(places, storeColumn{a.audience.groupColumn(), "bigint"})
+		places = append(places, storeColumn{a.audience.groupColumn(0), "bigint"})
 	}
 	return places
 }

@@ -16,10 +16,11 @@ import (
 // newAudienceHospital is a hospital of which two audiences see all tables, the second without the blood groups.
 func newAudienceHospital(t *testing.T, knows string, patients int, bounds ...privacy.Spec) *hospital {
 	t.Helper()
-	return newAudienceHospitalWith(t, knows, catalog.Updates{Mode: catalog.Immediate}, patients, bounds...)
+	return newHospitalFor(t, knows, patients, func(*hospital) {}, bounds...)
 }
 
-func newAudienceHospitalWith(t *testing.T, knows string, updates catalog.Updates, patients int, bounds ...privacy.Spec) *hospital {
+// newHospitalFor is the same with other policies of what is seen.
+func newHospitalFor(t *testing.T, knows string, patients int, change func(*hospital), bounds ...privacy.Spec) *hospital {
 	t.Helper()
 	server := pgtest.Shared(t)
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
@@ -28,10 +29,10 @@ func newAudienceHospitalWith(t *testing.T, knows string, updates catalog.Updates
 	database := scanned[string](b, "SELECT current_database()")
 	partners := catalog.Audience{Name: "partners", Roles: []string{"partner_" + database}}
 	public := catalog.Audience{Name: "public", Roles: []string{"public_" + database}}
-	h := &hospital{knows: knows, updates: updates, bounds: bounds, random: rand.New(rand.NewPCG(9, uint64(len(knows)))), audiences: map[string][]catalog.AudiencePolicy{}}
+	h := &hospital{knows: knows, updates: catalog.Updates{Mode: catalog.Immediate}, bounds: bounds, random: rand.New(rand.NewPCG(9, uint64(len(knows)))), audiences: map[string][]catalog.AudiencePolicy{}}
 	_, policy := hospitalPeople(knows)
 	policy.Audiences = []catalog.Audience{partners, public}
-	for i := range policy.Tables { // which provide wants to be whole
+	for i := range policy.Tables {
 		name := policy.Tables[i].Table.Relation
 		hidden := []string(nil)
 		if name == "patients" {
@@ -41,9 +42,12 @@ func newAudienceHospitalWith(t *testing.T, knows string, updates catalog.Updates
 			{Audience: "partners", Role: partners.Roles[0], Constraints: []privacy.Spec{{Model: privacy.K, K: 2 * testK}}},
 			{Audience: "public", Role: public.Roles[0], Constraints: []privacy.Spec{{Model: privacy.K, K: 4 * testK}}, Hidden: hidden},
 		}
-		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Immediate} // of provide alone
-		policy.Tables[i].Constraints = []privacy.Spec{{Model: privacy.K, K: testK}}
-		policy.Tables[i].Audiences = h.audiences[name]
+	}
+	change(h)
+	for i := range policy.Tables { // which provide wants to be whole
+		of := &policy.Tables[i]
+		of.Updates, of.Constraints = catalog.Updates{Mode: catalog.Immediate}, []privacy.Spec{{Model: privacy.K, K: testK}}
+		of.Audiences, of.Hidden = h.audiences[of.Table.Relation], h.hidden[of.Table.Relation]
 	}
 	h.bench = b.provide(server, policy)
 	h.config.Tables = h.linkedPublications(h.config.Reader)

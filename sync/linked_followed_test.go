@@ -14,7 +14,9 @@ import (
 // guardedAudienceHospital publishes few persons and rows at once, and soon, for two audiences, too.
 func guardedAudienceHospital(t *testing.T, knows string, patients int) *hospital {
 	t.Helper()
-	return newAudienceHospitalWith(t, knows, catalog.Updates{Mode: catalog.Guarded, Within: 300 * time.Millisecond, Rows: 3, RowsWithin: 600 * time.Millisecond}, patients)
+	return newHospitalFor(t, knows, patients, func(h *hospital) {
+		h.updates = catalog.Updates{Mode: catalog.Guarded, Within: 300 * time.Millisecond, Rows: 3, RowsWithin: 600 * time.Millisecond}
+	})
 }
 
 // visitAgain has all patients come, so that most classes have rows.
@@ -96,7 +98,7 @@ func TestLinkedGuardedAudiences(t *testing.T) {
 func TestGuardedPeopleAudiencesRestart(t *testing.T) {
 	t.Parallel()
 	const patients = 120
-	h := newAudienceHospitalWith(t, "1/1y:3", catalog.Updates{Mode: catalog.Guarded, Rows: 3}, patients)
+	h := newHospitalFor(t, "1/1y:3", patients, func(h *hospital) { h.updates = catalog.Updates{Mode: catalog.Guarded, Rows: 3} })
 	h.visitAgain(patients)
 	s, stop := h.run()
 	h.inStep(s)

@@ -5,6 +5,7 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -129,7 +130,18 @@ func (g *linkedGroup) addAudiences(seed uint64) error {
 
 // eachAudience calls a function for each audience, with its k, the pseudonyms of each table and what draws them.
 func (g *linkedGroup) eachAudience(add func(k int, pseudonyms map[int]*pseudonym.Generator, o people.CoarserOptions) error) error {
+	attributes := maps.Clone(g.attributes)
 	for _, a := range g.people.Root.Policy.Audiences {
+		for _, table := range g.numbers() {
+			var err error
+			if attributes[table], err = g.people.Of(table).AttributesFor(a.Audience, attributes[table]); err != nil {
+				return err
+			}
+		}
+		tables := make([][]anonymizer.Attribute, len(g.people.Tables))
+		for i := range tables {
+			tables[i] = attributes[i]
+		}
 		seen, _ := g.people.Root.For(a.Audience)
 		var secret [32]byte
 		if _, err := crand.Read(secret[:]); err != nil {
@@ -145,7 +157,7 @@ func (g *linkedGroup) eachAudience(add func(k int, pseudonyms map[int]*pseudonym
 			}
 		}
 		err := add(seen.Membership.People.K(), pseudonyms, people.CoarserOptions{
-			Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
+			Root: attributes[people.Root], Tables: tables, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
 		})
 		if err != nil {
 			return err

@@ -61,6 +61,8 @@ type hospital struct {
 	random  *rand.Rand
 	// audiences are those that see a table, by its name.
 	audiences map[string][]catalog.AudiencePolicy
+	// hidden are the columns that a table, by its name, hides from its own readers.
+	hidden map[string][]string
 }
 
 func newHospital(t *testing.T, server *pgserver.Server, knows string, patients int) *hospital {
@@ -93,7 +95,7 @@ func (h *hospital) linkedPublications(reader string) []catalog.Publication {
 	people.Constraints = append(people.Constraints, h.bounds...)
 	policies, byName := make(map[catalog.Name]catalog.TablePolicy), make(map[catalog.Name]catalog.Relation)
 	for _, t := range policy.Tables {
-		t.Updates, t.Audiences = h.updates, h.audiences[t.Table.Relation]
+		t.Updates, t.Audiences, t.Hidden = h.updates, h.audiences[t.Table.Relation], h.hidden[t.Table.Relation]
 		policies[t.Table] = t
 	}
 	for _, r := range relations {
@@ -220,9 +222,9 @@ func (h *hospital) judgeFor(audience string, k int) (withKeys, rows int) {
 		window = "coalesce(left(raw->>'admitted', 4), 'none')"
 	}
 	// Persons by their raw keys, with what is published of their roots and of each row.
-	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'sex' AS sex, p->>'sex' AS shown_sex, p ? 'blood' AND raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
+	with := fmt.Sprintf(`WITH root AS (SELECT raw->>'patient_id' AS person, p->>'patient_id' AS pseudonym, jsonb_build_array(p->'born', p->'born_range', p->'sex') AS shown, raw->>'sex' AS sex, CASE WHEN p ? 'sex' THEN p->>'sex' ELSE raw->>'sex' END AS shown_sex, p ? 'blood' AND raw->>'blood' IS DISTINCT FROM p->>'blood' AS wrong FROM %s s),
 		visit AS (SELECT raw->>'patient_id' AS person, raw->>'visit_id' AS visit, p->>'patient_id' AS pseudonym, p->>'visit_id' AS own, p->>'house' AS house, %s AS win,
-			jsonb_build_array(p->'admitted', p->'admitted_range') AS shown, raw->>'ward' IS DISTINCT FROM p->>'ward' AS wrong, NOT (raw->>'admitted')::date <@ (p->>'admitted_range')::daterange AS outside FROM %s s),
+			jsonb_build_array(p->'admitted', p->'admitted_range') AS shown, p ? 'ward' AND raw->>'ward' IS DISTINCT FROM p->>'ward' AS wrong, NOT (raw->>'admitted')::date <@ (p->>'admitted_range')::daterange AS outside FROM %s s),
 		drug AS (SELECT raw->>'visit_id' AS visit, p->>'visit_id' AS pseudonym, p->>'house' AS house, jsonb_build_array(p->'dose', p->'dose_range') AS shown, raw->>'drug' IS DISTINCT FROM p->>'drug' AS wrong, NOT (raw->>'dose')::int <@ (p->>'dose_range')::int4range AS outside FROM %s s),
 		-- Visits at the source: one without a key may be withheld where its drugs are published.
 		came AS (SELECT visit_id::text AS visit, patient_id::text AS person FROM visits JOIN patients USING (patient_id))`,

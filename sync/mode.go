@@ -71,7 +71,7 @@ func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode,
 	case t.layout.isGuarded():
 		return newGuarded(t, nextClass, seed)
 	}
-	return newImmediate(t, nextClass, seed), nil
+	return newImmediate(t, nextClass, seed)
 }
 
 // union lists columns of both, each once.

@@ -143,9 +143,9 @@ func (t *table) releaseRows() string {
 
 // allReleaseRows are releaseRows of the table's own readers and of its audiences.
 func (t *table) allReleaseRows() []string {
-	all, kind := []string{t.releaseRows()}, "packed"
-	if t.layout.isLinked() || t.layout.isGuarded() {
-		kind = "release"
+	all, kind := []string{t.releaseRows()}, "release"
+	if t.isPacked() {
+		kind = "packed"
 	}
 	for i := range t.layout.audiences {
 		all = append(all, t.layout.audiences[i].relation(kind, t.release.generation))

@@ -3,9 +3,12 @@ package sync
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // What the server has to know of the classes of a release that is not packed, in order to
@@ -56,6 +59,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
 	statements = append(statements, p.createLinkedAudiences()...)
+	statements = append(statements, p.createCrossedAudiences()...)
 	if p.table.layout.publication.WeighsApart() {
 		class, weights := p.table.parts[0].column, p.table.release.weightTable()
 		statements = append(statements, weightsTable(weights, class))
@@ -65,8 +69,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	return p.fenced(ctx, statements, "preparing the tables")
 }
 
-// createLinkedAudiences makes the releases of a linked table for audiences, whose columns are among those of its
-// own.
+// createLinkedAudiences makes the releases of a linked table for audiences.
 func (p *publisher) createLinkedAudiences() (statements []string) {
 	if !p.table.layout.isLinked() {
 		return nil
@@ -74,12 +77,12 @@ func (p *publisher) createLinkedAudiences() (statements []string) {
 	for i := range p.table.layout.audiences {
 		a := &p.table.layout.audiences[i]
 		release := a.relation("release", p.table.release.generation)
-		shown := a.view().shownList()
-		if p.table.layout.isGuarded() {
-			shown = p.table.layout.view().shownList()
+		made := fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s AS l, %s AS r WITH NO DATA",
+			release, listed(p.table.mode.marks(), "l."), p.columnsFor(a), p.table.release.releaseTable(), p.table.recordsTable())
+		if p.table.layout.isGuarded() { // those that are hidden from it, too, for audiences behind it
+			made = fmt.Sprintf("CREATE TABLE %s AS SELECT * FROM %s WITH NO DATA", release, p.table.release.releaseTable())
 		}
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA",
-			release, listed(p.table.mode.marks(), ""), shown, p.table.release.releaseTable()))
+		statements = append(statements, made)
 		statements = append(statements, p.spread(release, p.table.parts[0].column)...)
 		// Whoever counts and verifies finds the records of each release by its name.
 		records := fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable())
@@ -89,6 +92,21 @@ func (p *publisher) createLinkedAudiences() (statements []string) {
 		statements = append(statements, records)
 	}
 	return statements
+}
+
+// columnsFor are the columns of an audience's rows: those of the table's own rows, l, and others, of the types of records, r, or of
+// the forms in which the audience sees them.
+func (p *publisher) columnsFor(a *audience) string {
+	return sqlList(a.publication.Columns, func(_ int, c catalog.PublishedColumn) string {
+		name := catalog.QuoteIdentifier(c.Name)
+		switch {
+		case slices.Contains(p.table.layout.publication.Columns, c):
+			return "l." + name
+		case c.Part == catalog.Copy:
+			return fmt.Sprintf("r.%s AS %s", catalog.QuoteIdentifier(c.Source), name)
+		}
+		return fmt.Sprintf("NULL::%s AS %s", c.Type, name)
+	})
 }
 
 // dropAll drops whatever the publication has made.

@@ -60,11 +60,6 @@ func sqlList[E any](list []E, sql func(int, E) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// classColumns joins the columns of the parts' classes, each behind prefix.
-func (t *table) classColumns(prefix string) string {
-	return sqlList(t.parts, func(_ int, p *part) string { return prefix + p.column })
-}
-
 // releaseList are the columns of shownList as expressions over c0, c1, ..., the
 // classes of each part with their generalized columns as text, r, a record of
 // the store.

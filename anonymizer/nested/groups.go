@@ -189,12 +189,11 @@ func (g *Groups) remove(u *union) {
 // name groups. Where the records of all classes together do not satisfy the constraints, all groups
 // are retired. The error is the context's; the groups must not be used any more then.
 func (g *Groups) Settle(ctx context.Context, changes incremental.Changes) (incremental.Changes, error) {
+	if !g.Satisfiable() {
+		return g.Withhold(changes), ctx.Err()
+	}
 	for _, class := range changes.Retired {
 		g.leave(class)
-	}
-	if !g.feasible() {
-		g.withholdAll()
-		return g.take(changes), ctx.Err()
 	}
 	added := g.follow(changes)
 	if err := g.place(ctx, added); err != nil {
@@ -204,6 +203,15 @@ func (g *Groups) Settle(ctx context.Context, changes incremental.Changes) (incre
 		return incremental.Changes{}, err
 	}
 	return g.take(changes), ctx.Err()
+}
+
+// Withhold is Settle where nothing is to be published of the groups: all are retired. Settle makes new ones later.
+func (g *Groups) Withhold(changes incremental.Changes) incremental.Changes {
+	for _, class := range changes.Retired {
+		g.leave(class)
+	}
+	g.withholdAll()
+	return g.take(changes)
 }
 
 // leave takes a class that is gone out of its group.
@@ -219,9 +227,9 @@ func (g *Groups) leave(class incremental.ClassID) {
 	g.rewrite(u)
 }
 
-// feasible reports whether all records together satisfy the constraints: then one group of all
-// does.
-func (g *Groups) feasible() bool {
+// Satisfiable reports whether there are classes, and all records together satisfy the constraints: then one group
+// of all does. The partition, or the finer groups, have followed all changes.
+func (g *Groups) Satisfiable() bool {
 	if g.finer.Classes() == 0 {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/nested"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -26,7 +28,8 @@ import (
 // It is not safe for concurrent use.
 type Coarser struct {
 	of          *Maintained
-	k, least    int // persons of a cell, and of a class
+	attributes  [][]anonymizer.Attribute // of each table, the root's first, as they are shown here
+	k, least    int                      // persons of a cell, and of a class
 	constraints privacy.ConstraintSet
 	options     CoarserOptions
 
@@ -51,6 +54,10 @@ type Coarser struct {
 type CoarserOptions struct {
 	// K is the least number of persons who are alike, in place of the finer release's.
 	K int
+	// Attributes of the root and of each other table, where less of some is shown than by the finer release: those of
+	// hierarchy.Coarser of its. Nil for its own.
+	Root   []anonymizer.Attribute
+	Tables [][]anonymizer.Attribute
 	// Seed of the unions.
 	Seed uint64
 	// Pseudonym and Random are those of MaintainedOptions, and not shared with the finer release.
@@ -118,8 +125,16 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 		c.shown = append(c.shown, make(map[incremental.RecordID]shownAt))
 		c.told = append(c.told, make(map[incremental.RecordID]incremental.ClassID))
 	}
+	c.attributes = append(c.attributes, orOwn(o.Root, &of.root))
+	for i := range of.tables {
+		var shown []anonymizer.Attribute
+		if o.Tables != nil {
+			shown = o.Tables[i]
+		}
+		c.attributes = append(c.attributes, orOwn(shown, &of.tables[i]))
+	}
 	// Constraints on sensitive values hold for unions of classes without a common person.
-	c.classes = newAtoms(&of.root, c.cellOf[0], nil, 0)
+	c.classes = newAtoms(&of.root, c.attributes[0], c.cellOf[0], nil, 0)
 	if of.knows.All { // slots are as many as the class with the fewest has
 		c.classes.know(len(of.tables), c.slots)
 	} else if len(of.root.attributes) == 0 {
@@ -128,7 +143,7 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 	c.groups = nested.NewGroups(c.classes, c.classes.attributes, privacy.ConstraintSet{privacy.KAnonymity{K: c.least}}, nested.Options{Seed: o.Seed, OmitMoved: true})
 	for i := range of.tables {
 		t := &of.tables[i]
-		pool := newAtoms(t, c.cellOf[i+1], func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
+		pool := newAtoms(t, c.attributes[i+1], c.cellOf[i+1], func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
 		pool.divideAlike()
 		set := ofTable(c.constraints, t.first, t.sensitive.Columns())
 		c.tables = append(c.tables, coarserTable{
@@ -137,6 +152,35 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 		})
 	}
 	return c
+}
+
+// orOwn are the attributes that are shown of a table: its own where there are no others.
+func orOwn(shown []anonymizer.Attribute, of *relation) []anonymizer.Attribute {
+	if shown == nil {
+		return of.attributes
+	}
+	return shown
+}
+
+// coarsened is what is shown here of what a cell of a table shows in the finer release.
+func (c *Coarser) coarsened(table int, finer []hierarchy.Generalization) []hierarchy.Generalization {
+	shown := make([]hierarchy.Generalization, len(finer))
+	for i, g := range finer {
+		shown[i] = hierarchy.Show(c.attributes[table+1][i].Hierarchy, g)
+	}
+	return shown
+}
+
+// union is what stands for all that some cells of a table show.
+func (c *Coarser) union(table int, cells []*atom) []hierarchy.Generalization {
+	values, parts := make([]hierarchy.Generalization, len(c.attributes[table+1])), make([]hierarchy.Generalization, len(cells))
+	for i, attribute := range c.attributes[table+1] {
+		for j, cell := range cells {
+			parts[j] = cell.values[i]
+		}
+		values[i] = hierarchy.Union(attribute.Hierarchy, parts)
+	}
+	return values
 }
 
 // slots are how many slots each table has in a class.
@@ -251,7 +295,7 @@ func (s *coarsening) follow(table int, changes *TableChanges) {
 	}
 	for i := range changes.Cells {
 		cell := &changes.Cells[i]
-		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: cell.Values, drawn: s.options.Random.Float64(), rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
+		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: s.coarsened(table, cell.Values), drawn: s.options.Random.Float64(), rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
 		for _, r := range cell.Rows {
 			a.rows[r.ID] = struct{}{}
 			s.cellOf[table+1][r.ID] = a

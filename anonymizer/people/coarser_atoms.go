@@ -37,8 +37,9 @@ func (a *atom) sorted() []incremental.RecordID { return slices.Sorted(maps.Keys(
 // atoms are some of a table, as nested.Groups takes a finer release.
 type atoms struct {
 	of *relation
-	// attributes are those of the table, and of more that is known of each atom.
+	// attributes are those of the table as they are shown, shown in number, and of more that is known of each atom.
 	attributes []anonymizer.Attribute
+	shown      int
 	more       func(a *atom) []float64
 	cellOf     map[incremental.RecordID]*atom
 	person     func(slot int32) uint32 // whose a row is; nil where each is another's
@@ -51,8 +52,8 @@ type atoms struct {
 
 var _ nested.Finer = (*atoms)(nil)
 
-func newAtoms(of *relation, cellOf map[incremental.RecordID]*atom, person func(slot int32) uint32, sensitive int) *atoms {
-	a := &atoms{of: of, attributes: slices.Clone(of.attributes), cellOf: cellOf, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
+func newAtoms(of *relation, attributes []anonymizer.Attribute, cellOf map[incremental.RecordID]*atom, person func(slot int32) uint32, sensitive int) *atoms {
+	a := &atoms{of: of, attributes: slices.Clone(attributes), shown: len(attributes), cellOf: cellOf, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
 	a.more = func(*atom) []float64 { return nil }
 	a.whole = a.empty()
 	return a
@@ -62,7 +63,7 @@ func newAtoms(of *relation, cellOf map[incremental.RecordID]*atom, person func(s
 // them stay together, however many there are.
 func (a *atoms) divideAlike() {
 	a.know(1, func(of *atom) []float64 {
-		for i, attribute := range a.of.attributes {
+		for i, attribute := range a.attributes[:a.shown] {
 			low, high := attribute.Hierarchy.Encode(of.values[i].Lower), attribute.Hierarchy.Encode(of.values[i].Upper)
 			if attribute.Hierarchy.Kind() != hierarchy.Numeric && attribute.Hierarchy.Kind() != hierarchy.Date || of.values[i].Hidden || hierarchy.IsOffScale(low) || hierarchy.IsOffScale(high) {
 				continue
@@ -163,7 +164,7 @@ func (a *atoms) restoredGroup(class incremental.ClassID, restored map[incrementa
 
 // shows leaves out what is known besides the attributes of the table.
 func (a *atoms) shows(values []hierarchy.Generalization) []hierarchy.Generalization {
-	return values[:len(a.of.attributes)]
+	return values[:a.shown]
 }
 
 func (a *atoms) Classes() int                          { return len(a.list) }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/people"
@@ -33,10 +34,38 @@ func (w *world) coarser(k int, number uint64) *coarse {
 	return c
 }
 
+// limitsOf are limits of the attributes of a first and of a second coarser release.
+var limitsOf = []map[string]hierarchy.Coarseness{
+	{"date": {Units: []hierarchy.Unit{hierarchy.Month, hierarchy.Quarter, hierarchy.Year}}, "number": {Steps: []float64{10, 50}}},
+	{"date": {Units: []hierarchy.Unit{hierarchy.Quarter}}, "number": {Steps: []float64{50}}},
+}
+
+// limited adds a coarser release over one which has the limits before it, if any.
+func (w *world) limited(k int, number uint64) *coarse {
+	seen := *w
+	seen.attributes = nil
+	for _, attributes := range w.attributes {
+		shown := []anonymizer.Attribute{}
+		for _, a := range attributes {
+			spec := map[string]hierarchy.Spec{"date": {Kind: hierarchy.Date, Domain: hierarchy.DomainDate}, "number": {Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}}[a.Name]
+			for _, limits := range limitsOf[:number-1] {
+				spec = limits[a.Name].Of(spec)
+			}
+			h, err := hierarchy.Coarser(a.Hierarchy, spec, limitsOf[number-1][a.Name])
+			w.must(err)
+			shown = append(shown, anonymizer.Attribute{Name: a.Name, Hierarchy: h})
+		}
+		seen.attributes = append(seen.attributes, shown)
+	}
+	c := seen.coarser(k, number)
+	c.within = w
+	return c
+}
+
 func (c *coarse) begin(of *people.Maintained) {
 	pseudonym := c.number << 32
 	c.maintained = of
-	c.of = people.NewCoarser(of, people.CoarserOptions{K: c.k, Seed: 1, Random: rand.New(rand.NewPCG(1, 2)), Pseudonym: func(int) uint64 { pseudonym++; return pseudonym }})
+	c.of = people.NewCoarser(of, people.CoarserOptions{K: c.k, Root: c.attributes[0], Tables: c.attributes[1:], Seed: 1, Random: rand.New(rand.NewPCG(1, 2)), Pseudonym: func(int) uint64 { pseudonym++; return pseudonym }})
 	c.class = c.of.Group
 }
 
@@ -83,7 +112,7 @@ func (c *coarse) nests() error {
 			for a := range r.values {
 				var parts []hierarchy.Generalization
 				for _, fine := range values[r.cell] {
-					parts = append(parts, fine.values[a])
+					parts = append(parts, hierarchy.Show(c.attributes[table][a].Hierarchy, fine.values[a]))
 				}
 				if want := hierarchy.Union(c.attributes[table][a].Hierarchy, parts); want != r.values[a] {
 					return fmt.Errorf("table %d: row %d shows %v, and its finer cells %v together", table, id, r.values[a], want)
@@ -138,7 +167,10 @@ func TestCoarserReleases(t *testing.T) {
 						w.operate()
 					}
 					chain := []*coarse{w.coarser(6, 1)}
-					chain = append(chain, chain[0].coarser(12, 2))
+					if chain = append(chain, chain[0].coarser(12, 2)); seed%2 == 1 {
+						chain = []*coarse{w.limited(6, 1)}
+						chain = append(chain, chain[0].limited(12, 2))
+					}
 					kept, groups := 0, 0
 					for round := range 25 {
 						w.settled(chain)
@@ -221,6 +253,9 @@ func TestSecretsDoNotMatterToCoarser(t *testing.T) {
 			scrambled := 0
 			for i := range made {
 				c := w.coarser(7, 1)
+				if seed%2 == 1 {
+					c = w.limited(7, 1)
+				}
 				made[i], err = c.of.Settle(t.Context(), changes)
 				w.must(err)
 				for table := people.Root; table < len(changes.Tables); table++ {

@@ -207,41 +207,23 @@ func (u *coarserUnit) unite(ctx context.Context, table int, of []*atom) ([][]*at
 	if len(t.attributes) == 0 || len(of) == 1 {
 		return [][]*atom{of}, nil
 	}
-	finer, cells, persons := &anonymizer.Release{}, make([][]hierarchy.Cell, len(t.attributes)), []uint32{}
-	for _, a := range of {
-		var members anonymizer.EquivalenceClass
+	classes := make([]nested.Class, len(of))
+	for i, a := range of {
+		classes[i] = nested.Class{Labels: a.values, Sensitive: make([][]uint32, len(a.rows))}
 		for _, id := range a.sorted() {
-			slot := t.find(id)
-			members = append(members, int32(len(persons)))
-			person, _ := u.of.person(table, slot)
-			persons = append(persons, uint32(person))
-			for i, c := range t.cells.Row(slot) {
-				cells[i] = append(cells[i], c)
-			}
+			person, _ := u.of.person(table, t.find(id))
+			classes[i].Persons = append(classes[i].Persons, uint32(person))
 		}
-		finer.Classes = append(finer.Classes, members)
 	}
-	rows, err := anonymizer.NewTable(t.attributes, cells, nil)
-	if err == nil {
-		rows, err = rows.WithSubjects(persons)
-	}
+	groups, err := nested.UniteClasses(ctx, u.attributes[table+1], classes, privacy.ConstraintSet{privacy.KAnonymity{K: u.k}}, anonymizer.Options{Seed: u.options.Seed})
 	if err != nil {
 		return nil, err
 	}
-	united, err := nested.Unite(ctx, rows, finer, privacy.ConstraintSet{privacy.KAnonymity{K: u.k}}, anonymizer.Options{Seed: u.options.Seed})
-	if err != nil {
-		return nil, err
-	}
-	group := make([]int, len(persons))
-	for i, class := range united.Classes {
-		for _, row := range class {
-			group[row] = i
+	parts := make([][]*atom, len(groups))
+	for i, members := range groups {
+		for _, member := range members {
+			parts[i] = append(parts[i], of[member])
 		}
-	}
-	parts := make([][]*atom, len(united.Classes))
-	for i, members := range finer.Classes {
-		at := group[members[0]]
-		parts[at] = append(parts[at], of[i])
 	}
 	return u.mend(parts), nil
 }
@@ -313,7 +295,7 @@ func (u *coarserUnit) align(table int, of []*atom) [][]*atom {
 		for i, a := range of {
 			labels[i] = a.values[t.order]
 		}
-		for i, span := range hierarchy.SpansOf(t.attributes[t.order].Hierarchy, labels).Of {
+		for i, span := range hierarchy.SpansOf(u.attributes[table+1][t.order].Hierarchy, labels).Of {
 			if !span.Hidden {
 				positions[of[i]] = (span.Least + span.Greatest) / 2
 			}
@@ -384,7 +366,7 @@ func (s *coarsening) publishUnit(u *coarserUnit) {
 		t := &s.of.tables[table]
 		own[table] = make(map[int32]uint64)
 		for _, part := range u.cells[table] {
-			cell := PublishedCell{ID: s.nextCell(table), Values: t.union(part)}
+			cell := PublishedCell{ID: s.nextCell(table), Values: s.union(table, part)}
 			for _, a := range part {
 				if s.tables[table].pool.has(a) {
 					s.leavePool(a)
@@ -421,16 +403,4 @@ func (c *Coarser) note(key unitKey, r rowOf) {
 		c.rowsOf[key.class][key.window] = make(map[rowOf]struct{})
 	}
 	c.rowsOf[key.class][key.window][r] = struct{}{}
-}
-
-// union is what stands for all that some cells show.
-func (t *relation) union(cells []*atom) []hierarchy.Generalization {
-	values, parts := make([]hierarchy.Generalization, len(t.attributes)), make([]hierarchy.Generalization, len(cells))
-	for i, attribute := range t.attributes {
-		for j, cell := range cells {
-			parts[j] = cell.values[i]
-		}
-		values[i] = hierarchy.Union(attribute.Hierarchy, parts)
-	}
-	return values
 }

@@ -6,19 +6,36 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
 // audiencePeople is what an audience sees of the tables of a kind of person, as it is written.
 type audiencePeople struct {
-	Kind        string             `yaml:",name" what:"a kind of person" as:"name"`
-	Constraints []personConstraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}]" empty:"the audience sees the same classes as the one before" doc:"How many persons are alike, at least, in what the audience sees: {k: 25}, more than in the tables and for the audiences before."`
-	Hide        []string           `yaml:"hide" as:"literal" each:"column" fix:"a list: [public.visits.ward]" doc:"Columns of the tables, as schema.table.column, that the audience does not see."`
+	Kind        string                 `yaml:",name" what:"a kind of person" as:"name"`
+	Constraints []personConstraint     `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}]" empty:"the audience sees the same classes as the one before" doc:"How many persons are alike, at least, in what the audience sees: {k: 25}, more than in the tables and for the audiences before."`
+	Hide        []string               `yaml:"hide" as:"literal" each:"column" fix:"a list: [public.visits.ward]" doc:"Columns of the tables, as schema.table.column, that the audience does not see."`
+	Columns     []audiencePeopleColumn `yaml:"columns" each:"column" empty:"the audience sees the columns as the one before" fix:"public.patients.birth_date: {units: [year, decade]}" doc:"Quasi-identifying columns of the tables, as schema.table.column, that the audience sees coarser than finer readers do, or in another form; so do the audiences after it."`
+	Show        []string               `yaml:"show" as:"literal" each:"column" fix:"a list: [public.visits.ward]" doc:"Columns, as schema.table.column, that the tables hide from their own readers and the audience sees."`
+}
+
+// audiencePeopleColumn is an audienceColumn of one of several tables.
+type audiencePeopleColumn struct {
+	Name    string           `yaml:",name" what:"a column's name" as:"literal"`
+	Steps   []float64        `yaml:"steps" each:"a step" range:"0<..<1000000000000000" order:"ascending" fix:"a list of widths: [10, 50]" empty:"no interval has a width" doc:"Of numeric: as for tables."`
+	Units   []hierarchy.Unit `yaml:"units" each:"a unit" order:"ascending" fix:"a list of units: [year, decade]" empty:"no period has a length" doc:"Of date: as for tables."`
+	Keep    []int            `yaml:"keep" each:"a number of leading characters" range:"1..1000" order:"descending" fix:"a list of numbers of leading characters: [2]" empty:"no level keeps anything" doc:"Of prefix: as for tables."`
+	Depth   int              `yaml:"depth" range:"1..64" doc:"Of categorical: as for tables."`
+	Publish catalog.Form     `yaml:"publish" doc:"As a value, a range, or both, as for tables."`
+}
+
+func (c *audiencePeopleColumn) check(d *decoder, n *yaml.Node, what string) {
+	(*audienceColumn)(c).check(d, n, what)
 }
 
 func (p *audiencePeople) check(d *decoder, n *yaml.Node, what string) {
-	if n.Kind == yaml.MappingNode && d.at(&p.Constraints) == nil && d.at(&p.Hide) == nil {
+	if n.Kind == yaml.MappingNode && d.at(&p.Constraints) == nil && d.at(&p.Hide) == nil && d.at(&p.Columns) == nil && d.at(&p.Show) == nil {
 		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with a greater k, as in [{k: 25}], or hide: with columns")
 	}
 }
@@ -69,13 +86,53 @@ func (d *decoder) showKind(tables []table, kind catalog.People, audience string,
 	}
 	stated := d.statedK(seen, held, before)
 	for _, m := range members {
-		m.policy.Audiences = append(m.policy.Audiences, catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: d.hiddenOf(m, audience, seen)})
+		policy := catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: m.hiddenFrom(d.hiddenOf(m, audience, seen), d.shownOf(m, seen))}
+		m.checkVisible(d, d.at(&seen.Hide), policy.Hidden)
+		policy.Columns = m.coarser(d, before, d.columnsOf(m, seen), policy.Hidden)
+		m.policy.Audiences = append(m.policy.Audiences, policy)
+		m.checkCoalitions(d, d.keys[seen], kind.Member(m.policy, m.Table))
 	}
-	for i, name := range seen.Hide {
-		if table, _, ok := catalog.ParseQualifiedColumn(name); !ok || !slices.Contains(kind.Names(), table) {
-			d.wrong(d.at(&seen.Hide[i]), fmt.Sprintf("column %s is hidden, which is of no table of %s", quote(name), kind.Kind), "name a column of one of its tables as schema.table.column")
+	d.checkColumns(kind, seen)
+}
+
+// checkColumns wants columns to be those of tables of the kind.
+func (d *decoder) checkColumns(kind catalog.People, seen *audiencePeople) {
+	check := func(at *yaml.Node, name, what string) {
+		if table, _, ok := catalog.ParseQualifiedColumn(name); name != "" && (!ok || !slices.Contains(kind.Names(), table)) {
+			d.wrong(at, fmt.Sprintf("column %s is %s, which is of no table of %s", quote(name), what, kind.Kind), "name a column of one of its tables as schema.table.column")
 		}
 	}
+	for i, name := range seen.Hide {
+		check(d.at(&seen.Hide[i]), name, "hidden")
+	}
+	for i, name := range seen.Show {
+		check(d.at(&seen.Show[i]), name, "shown")
+	}
+	for i := range seen.Columns {
+		check(d.keys[&seen.Columns[i]], seen.Columns[i].Name, "named")
+	}
+}
+
+// shownOf are the columns of a table that it hides from its own readers and shows to an audience.
+func (d *decoder) shownOf(t *table, seen *audiencePeople) (shown []string) {
+	for i, name := range seen.Show {
+		if table, column, ok := catalog.ParseQualifiedColumn(name); ok && table == t.Table {
+			t.checkShown(d, d.at(&seen.Show[i]), column, slices.Contains(seen.Hide, name))
+			shown = append(shown, column)
+		}
+	}
+	return shown
+}
+
+// columnsOf are the columns of a table that an audience sees in its own way.
+func (d *decoder) columnsOf(t *table, seen *audiencePeople) (columns []seenColumn) {
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		if table, column, ok := catalog.ParseQualifiedColumn(c.Name); ok && table == t.Table {
+			columns = append(columns, seenColumn{(*audienceColumn)(c), column, d.keys[c], d.at(c)})
+		}
+	}
+	return columns
 }
 
 // statedK are the constraints that are stated for an audience: those of k alone, each greater than what holds
@@ -116,7 +173,6 @@ func (d *decoder) hiddenOf(t *table, audience string, seen *audiencePeople) (hid
 		hidden = append(hidden, column)
 		d.places.hidden[hiddenColumn{audience, t.Table, column}] = d.at(&seen.Hide[i]).Line
 	}
-	t.checkVisible(d, d.at(&seen.Hide), hidden)
 	return hidden
 }
 

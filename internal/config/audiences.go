@@ -121,15 +121,19 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 			return
 		}
 	}
-	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen)}
+	policy := catalog.AudiencePolicy{Audience: name, Hidden: t.hiddenFrom(seen.Hide, seen.Show)}
 	var stated []*constraint
 	for i := range seen.Constraints {
 		c := &seen.Constraints[i]
 		if !c.complete {
 			continue
 		}
-		if at := d.at(&c.Over); at != nil {
-			d.wrong(at, "the constraints of audiences are over all quasi-identifying columns", "remove over")
+		if what, fix := t.policy.Misplaced(c.spec); what != "" {
+			at := d.at(&c.Over)
+			if at == nil {
+				at = d.at(c)
+			}
+			d.wrong(at, what, fix)
 			continue
 		}
 		stated, policy.Constraints = append(stated, c), append(policy.Constraints, c.spec)
@@ -137,41 +141,53 @@ func (t *table) show(d *decoder, name string, seen *audienceTable) {
 	t.checkNamed(d, stated)
 	t.checkStricter(d, before, stated)
 	t.checkHidden(d, name, seen, policy.Hidden)
-	t.checkShown(d, seen)
-	policy.Columns = t.coarser(d, before, seen, policy.Hidden)
+	for i, column := range seen.Show {
+		t.checkShown(d, d.at(&seen.Show[i]), column, slices.Contains(seen.Hide, column))
+	}
+	var columns []seenColumn
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		columns = append(columns, seenColumn{c, c.Name, d.keys[c], d.at(c)})
+	}
+	policy.Columns = t.coarser(d, before, columns, policy.Hidden)
 	t.policy.Audiences = append(t.policy.Audiences, policy)
-	t.checkCoalitions(d, seen)
+	t.checkCoalitions(d, key, t.policy)
 }
 
 // hiddenFrom are the columns that an audience does not see: what it hides, and what the table does and is
 // not shown here.
-func (t *table) hiddenFrom(seen *audienceTable) []string {
-	hidden := slices.Clone(seen.Hide)
+func (t *table) hiddenFrom(hide, show []string) []string {
+	hidden := slices.Clone(hide)
 	for _, name := range t.policy.Hidden {
-		if !slices.Contains(seen.Show, name) && !slices.Contains(hidden, name) {
+		if !slices.Contains(show, name) && !slices.Contains(hidden, name) {
 			hidden = append(hidden, name)
 		}
 	}
 	return hidden
 }
 
+// seenColumn is a column that an audience sees in its own way, with where it is named and said how.
+type seenColumn struct {
+	*audienceColumn
+	name    string
+	key, at *yaml.Node
+}
+
 // coarser are the columns that an audience sees in its own way, without those that finer readers do not see
 // well enough for that.
-func (t *table) coarser(d *decoder, before string, seen *audienceTable, hidden []string) (all []catalog.AudienceColumn) {
+func (t *table) coarser(d *decoder, before string, seen []seenColumn, hidden []string) (all []catalog.AudienceColumn) {
 	finer := t.policy
 	if before != "" {
 		finer, _ = t.policy.ForAll(before)
 	}
-	for i := range seen.Columns {
-		c := &seen.Columns[i]
-		key := d.keys[c]
-		column, named := finer.Column(c.Name)
+	for _, c := range seen {
+		column, named := finer.Column(c.name)
 		switch {
-		case c.Name == "" || named && (column.Role == 0 || column.Role == catalog.QuasiIdentifying && column.Hierarchy == nil): // already reported
+		case c.name == "" || named && (column.Role == 0 || column.Role == catalog.QuasiIdentifying && column.Hierarchy == nil): // already reported
 		case !named || column.Role != catalog.QuasiIdentifying:
-			d.wrong(key, fmt.Sprintf("column %s is none of the quasi-identifying columns of table %s", quote(c.Name), t.Table), suggestion(c.Name, namesOf(t.policy.ByRole(catalog.QuasiIdentifying)), "they are"))
-		case slices.Contains(hidden, c.Name):
-			d.wrong(key, fmt.Sprintf("column %s is hidden from the audience", quote(c.Name)), "remove it from columns, or from hide")
+			d.wrong(c.key, fmt.Sprintf("column %s is none of the quasi-identifying columns of table %s", quote(c.name), t.Table), suggestion(c.name, namesOf(t.policy.ByRole(catalog.QuasiIdentifying)), "they are"))
+		case slices.Contains(hidden, c.name):
+			d.wrong(c.key, fmt.Sprintf("column %s is hidden from the audience", quote(c.name)), "remove it from columns, or from hide")
 		default:
 			all = append(all, t.coarserColumn(d, c, column)...)
 		}
@@ -180,52 +196,52 @@ func (t *table) coarser(d *decoder, before string, seen *audienceTable, hidden [
 }
 
 // coarserColumn is a column of the audience, of the policy for finer readers; none where there is a mistake.
-func (t *table) coarserColumn(d *decoder, c *audienceColumn, finer catalog.ColumnPolicy) []catalog.AudienceColumn {
+func (t *table) coarserColumn(d *decoder, c seenColumn, finer catalog.ColumnPolicy) []catalog.AudienceColumn {
 	spec, of := *finer.Hierarchy, c.policy(d)
+	of.Name = c.name
 	spec.Domain = domainOf[spec.Kind]
 	if err := of.Limits.Within(spec, finer.Depth); err != nil {
-		d.wrong(d.at(c), fmt.Sprintf("the audience cannot see column %s so: %s", quote(c.Name), strings.ReplaceAll(err.Error(), "\n", "; ")), "write some of what finer readers see, or hide the column")
+		d.wrong(c.at, fmt.Sprintf("the audience cannot see column %s so: %s", quote(c.name), strings.ReplaceAll(err.Error(), "\n", "; ")), "write some of what finer readers see, or hide the column")
 		return nil
 	}
 	if of.Publish != nil {
 		at := d.at(&c.Publish)
 		if spec.Kind != hierarchy.Numeric && spec.Kind != hierarchy.Date {
-			d.wrong(at, fmt.Sprintf("%s has %s hierarchy, which is published as a label only", quote(c.Name), article(spec.Kind.String())), "remove publish; it is for numeric and date hierarchies")
+			d.wrong(at, fmt.Sprintf("%s has %s hierarchy, which is published as a label only", quote(c.name), article(spec.Kind.String())), "remove publish; it is for numeric and date hierarchies")
 			return nil
 		}
 		if !of.Publish.MayFollow(finer.Publish) {
-			d.wrong(at, fmt.Sprintf("the audience is to see ranges of column %s, and finer readers see values alone, which do not tell them", quote(c.Name)), "write publish: value here, or publish: range for the finer readers")
+			d.wrong(at, fmt.Sprintf("the audience is to see ranges of column %s, and finer readers see values alone, which do not tell them", quote(c.name)), "write publish: value here, or publish: range for the finer readers")
 			return nil
 		}
 	}
 	return []catalog.AudienceColumn{of}
 }
 
-// checkShown refuses to show what is not hidden.
-func (t *table) checkShown(d *decoder, seen *audienceTable) {
-	for i, name := range seen.Show {
-		switch at := d.at(&seen.Show[i]); {
-		case slices.Contains(seen.Hide, name):
-			d.wrong(at, fmt.Sprintf("the audience both hides and shows column %s", quote(name)), "remove one of them")
-		case len(t.policy.Hidden) == 0:
-			d.wrong(at, fmt.Sprintf("column %s is shown, but table %s hides no columns", quote(name), t.Table), "remove show, or write hide: ["+name+"] for the table")
-		case !slices.Contains(t.policy.Hidden, name):
-			d.wrong(at, fmt.Sprintf("column %s is shown, but table %s does not hide it", quote(name), t.Table), suggestion(name, t.policy.Hidden, "remove it from show; the table hides"))
-		}
+// checkShown refuses to show a column that is not hidden.
+func (t *table) checkShown(d *decoder, at *yaml.Node, name string, hides bool) {
+	switch {
+	case hides:
+		d.wrong(at, fmt.Sprintf("the audience both hides and shows column %s", quote(name)), "remove one of them")
+	case len(t.policy.Hidden) == 0:
+		d.wrong(at, fmt.Sprintf("column %s is shown, but table %s hides no columns", quote(name), t.Table), "remove show, or write hide: ["+name+"] for the table")
+	case !slices.Contains(t.policy.Hidden, name):
+		d.wrong(at, fmt.Sprintf("column %s is shown, but table %s does not hide it", quote(name), t.Table), suggestion(name, t.policy.Hidden, "remove it from show; the table hides"))
 	}
 }
 
 // checkCoalitions refuses an audience that sees a column under constraints that the classes of finer readers,
-// who do not see it, need not satisfy: they would hold for neither when the two pool what they have.
-func (t *table) checkCoalitions(d *decoder, seen *audienceTable) {
-	for _, coalition := range t.policy.Coalitions() {
+// who do not see it, need not satisfy: they would hold for neither when the two pool what they have. The policy is
+// the table's with all constraints that hold for it.
+func (t *table) checkCoalitions(d *decoder, at *yaml.Node, policy catalog.TablePolicy) {
+	for _, coalition := range policy.Coalitions() {
 		for _, column := range coalition.Joined {
 			what, fix := coalition.Breach(column)
 			if what == "" || slices.Contains(t.breached, column.Name) {
 				continue
 			}
 			t.breached = append(t.breached, column.Name)
-			d.wrong(d.keys[seen], fmt.Sprintf("column %s: %s", quote(column.Name), what), fix)
+			d.wrong(at, fmt.Sprintf("column %s: %s", quote(column.Name), what), fix)
 		}
 	}
 }
@@ -290,8 +306,8 @@ func (t *table) hidesAll(hidden []string) bool {
 
 // checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
 func (t *table) checkReserved(d *decoder, together bool) {
-	if at := d.at(&t.Hide); at != nil && together {
-		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables that stand alone", t.Table), "remove hide")
+	if at := d.at(&t.Hide); at != nil && together && t.policy.Updates.Mode == catalog.Guarded {
+		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables of people with immediate updates, and for tables that stand alone", t.Table), "remove hide, or write updates: immediate")
 		return
 	}
 	for i, name := range t.Hide {

@@ -123,6 +123,10 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 		return
 	}
 	table := &p.Tables[0]
+	if len(table.policy.Audiences) > 0 && len(table.policy.Parts()) > 1 {
+		d.wrong(d.at(&p.Audiences), fmt.Sprintf("the constraints of table %s are over columns apart from others, and files for audiences are made of tables that are divided into classes by all columns together", table.Table),
+			"remove audiences, or state a k constraint over all columns")
+	}
 	if len(p.CSV.Columns) == 0 {
 		return
 	}

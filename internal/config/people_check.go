@@ -139,7 +139,6 @@ func (c *peopleChecks) withoutSettings(t *table, kind string) {
 		{"updates", &t.Updates},
 		{"reanonymize", &t.Reanonymize},
 		{"unpublishable", &t.Unpublishable},
-		{"hide", &t.Hide},
 	} {
 		if at := c.at(setting.of); at != nil {
 			c.wrong(at, fmt.Sprintf("table %s is released together with the others of %s, and has no %s of its own", t.Table, kind, setting.key),

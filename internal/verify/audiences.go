@@ -57,12 +57,20 @@ func (t *table) verifyAudiences() error {
 	return nil
 }
 
-// checkUnions checks that the records of a finer class are in one class, or that all are withheld.
+// checkUnions checks of each part that the records of a finer class are in one class, or that all are withheld.
 func (t *table) checkUnions(finer string) error {
-	class := t.relations.parts[0].class
-	return t.violations("classes are unions of the finer ones", fmt.Sprintf(
+	for _, p := range t.relations.parts {
+		if err := t.checkUnionsOf(p, finer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) checkUnionsOf(p part, finer string) error {
+	return t.violations(t.relations.named("classes are unions of the finer ones", p), fmt.Sprintf(
 		`SELECT 'class ' || f.%[1]s || ' of the finer release is in ' || count(DISTINCT r.%[1]s) || ' classes, and ' || count(*) FILTER (WHERE r.%[1]s IS NULL) || ' of its records are in none'
 		FROM %[2]s f JOIN %[3]s r ON r.%[4]s = f.%[4]s WHERE f.%[1]s IS NOT NULL
 		GROUP BY f.%[1]s HAVING count(DISTINCT r.%[1]s) > 1 OR count(DISTINCT r.%[1]s) = 1 AND count(r.%[1]s) < count(*)`,
-		class, finer, t.relations.records, catalog.RecordColumn))
+		p.class, finer, t.relations.records, catalog.RecordColumn))
 }

@@ -47,13 +47,14 @@ func (t *table) checkConstraints() error {
 // checkHidden counts, for constraints on columns that the readers do not see, the stored records of each
 // class: who pools what these readers have with a release that shows such a column has no more.
 func (t *table) checkHidden(constraints []privacy.Spec, hidden []string) error {
-	g := t.relations.groups(t.relations.parts[0])
-	g.stored = true
 	for _, constraint := range constraints {
+		over := attributesOver(t.relations.publication, constraint)
+		g := t.relations.groups(t.relations.partOf(over...))
+		g.stored = true
 		var query string
 		var arguments []any
 		switch {
-		case len(hidden) > 0 && constraint.Model == privacy.K && len(constraint.Over) == 0:
+		case len(hidden) > 0 && constraint.Model == privacy.K && (len(constraint.Over) == 0 || t.hidesSome(over, hidden)):
 			query = g.sizeQuery(constraint)
 		case slices.Contains(hidden, constraint.Of):
 			query, arguments = g.sensitiveQuery(constraint)
@@ -65,6 +66,13 @@ func (t *table) checkHidden(constraints []privacy.Spec, hidden []string) error {
 		}
 	}
 	return nil
+}
+
+// hidesSome says whether some of the attributes are of hidden columns.
+func (t *table) hidesSome(attributes []int, hidden []string) bool {
+	return slices.ContainsFunc(attributes, func(a int) bool {
+		return slices.Contains(hidden, t.relations.publication.Attributes[a].Column)
+	})
 }
 
 // countedOver names the constraint, and the columns of the part if it has more of

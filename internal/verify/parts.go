@@ -12,8 +12,10 @@ import (
 type part struct {
 	// class is the quoted column with a class's number.
 	class string
-	// columns are the published columns of the part's quasi-identifiers.
-	columns []catalog.PublishedColumn
+	// columns are the published columns of the part's quasi-identifiers, and attributes these, hidden ones
+	// among them.
+	columns    []catalog.PublishedColumn
+	attributes []int
 }
 
 // partsOf divides the quasi-identifiers, in the order of the first of each part. It does not
@@ -53,6 +55,11 @@ func partsOf(p catalog.Publication) []part {
 			continue
 		}
 		of := part{class: catalog.QuoteIdentifier(catalog.ClassColumn(len(parts)))}
+		for a, least := range tied {
+			if least == first {
+				of.attributes = append(of.attributes, a)
+			}
+		}
 		for _, c := range p.Columns {
 			if c.Generalized() && tied[c.Attribute] == first {
 				of.columns = append(of.columns, c)

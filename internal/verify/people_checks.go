@@ -116,7 +116,11 @@ func (m *member) checkPersons() error {
 		if m.of.people.Knows.All || m.relations.isGuarded() {
 			columns = "class" // whose persons have the same tree, or come and go together
 		}
-		return m.keep(promise{fmt.Sprintf("%d persons have the same root values", k), alike(m.rows(), columns, "true")})
+		promises := []promise{{fmt.Sprintf("%d persons have the same root values", k), alike(m.rows(), columns, "true")}}
+		if m.hidesAttributes() {
+			promises = append(promises, promise{fmt.Sprintf("%d persons have the same root values, with hidden columns", k), alike(m.rows(), "class", "true")})
+		}
+		return m.keep(promises...)
 	}
 	var promises []promise
 	keyed, pooled := alike(m.paths(), "win, "+strings.Join(m.shownOfPaths(), ", "), "keyed"), alike(m.rows(), strings.Join(m.shown(), ", "), "NOT keyed")
@@ -127,10 +131,23 @@ func (m *member) checkPersons() error {
 		promises = append(promises, promise{fmt.Sprintf("%d persons have a row with keys that shows the same", k), keyed})
 	}
 	promises = append(promises, promise{fmt.Sprintf("%d persons have a row without keys that shows the same", k), pooled})
+	if m.hidesAttributes() && !m.isUnknown() {
+		promises = append(promises, promise{fmt.Sprintf("%d persons have a row that shows the same, with hidden columns", k), alike(m.rows(), "class", "true")})
+	}
 	if m.of.people.Knows.All && !m.isUnknown() {
 		promises = append(promises, promise{"all persons of a class have the same tree", m.treesQuery()})
 	}
 	return m.keep(promises...)
+}
+
+// hidesAttributes reports whether readers do not see some of the table's quasi-identifiers. Others who pool what they have
+// with them can: classes that look alike without these columns are counted one by one.
+func (m *member) hidesAttributes() bool {
+	seen := make(map[int]struct{})
+	for _, c := range m.relations.parts[0].columns {
+		seen[c.Attribute] = struct{}{}
+	}
+	return len(seen) < len(m.relations.publication.Attributes)
 }
 
 // treesQuery finds the classes of rows with keys that not every row, or person, of one class

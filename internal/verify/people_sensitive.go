@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
@@ -51,8 +52,13 @@ func (m *member) checkSensitive() error {
 	return nil
 }
 
+// isCopiedToAnybody says whether the column is published as it is, to the table's own readers or to an audience.
+func (m *member) isCopiedToAnybody(column string) bool {
+	return slices.ContainsFunc(m.relations.publication.Copied(), func(c catalog.PublishedColumn) bool { return c.Source == column && c.Name == column })
+}
+
 // sensitive finds the table and the column that a constraint names; nil where it is not
-// published as it is, to the tables' own readers at least.
+// published as it is, to the tables' own readers or to an audience.
 func (p *persons) sensitive(qualified string) (*member, catalog.Column) {
 	name, column, _ := catalog.ParseQualifiedColumn(qualified)
 	own := p
@@ -60,7 +66,7 @@ func (p *persons) sensitive(qualified string) (*member, catalog.Column) {
 		own = p.own
 	}
 	for number, m := range p.members {
-		if of, exists := m.relations.publication.Relation.Column(column); exists && m.relations.publication.Policy.Table == name && own.members[number].relations.isCopied(column) {
+		if of, exists := m.relations.publication.Relation.Column(column); exists && m.relations.publication.Policy.Table == name && own.members[number].isCopiedToAnybody(column) {
 			return m, of
 		}
 	}

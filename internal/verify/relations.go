@@ -47,7 +47,7 @@ func (r *relations) source(c catalog.PublishedColumn) catalog.Column {
 // partOf is the part of these attributes, of which a constraint makes one part.
 func (r *relations) partOf(attributes ...int) part {
 	for _, p := range r.parts {
-		if slices.ContainsFunc(p.columns, func(c catalog.PublishedColumn) bool { return slices.Contains(attributes, c.Attribute) }) {
+		if slices.ContainsFunc(p.attributes, func(a int) bool { return slices.Contains(attributes, a) }) {
 			return p
 		}
 	}
@@ -59,7 +59,11 @@ func (r *relations) named(check string, p part) string {
 	if len(r.parts) == 1 {
 		return check
 	}
-	return check + ", over " + strings.Join(p.sources(), ", ")
+	var over []string
+	for _, a := range p.attributes {
+		over = append(over, r.publication.Attributes[a].Column)
+	}
+	return check + ", over " + strings.Join(over, ", ")
 }
 
 // inClasses is the condition that a record of the store, or a row of the release,

@@ -244,7 +244,7 @@ func (s *Snapshot) Manifest(t *Table) tablefile.Manifest {
 		Table: t.Policy.Table.String(), Audience: s.audience, Columns: t.Columns, Policy: s.policy, Position: s.position, Generation: t.Generation,
 		Updates: t.Policy.Updates.Mode.String(), Constraints: []string{}, At: s.status.At.UTC().Truncate(time.Second),
 	}
-	for _, c := range t.Policy.Shown().Constraints {
+	for _, c := range t.Policy.Told() {
 		m.Constraints = append(m.Constraints, c.String())
 	}
 	for _, kind := range s.config.Policy.People {

@@ -1,10 +1,12 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +33,7 @@ type Figures struct {
 // AudienceFigures are those of what one audience sees of the table.
 type AudienceFigures struct {
 	Counts
-	Sizes  []Size  // of its classes
+	Sizes  []Size  // of its classes, of all parts
 	Losses *Losses // nil where nothing was measured
 }
 
@@ -113,6 +115,20 @@ func classSizes(ctx context.Context, tx pgx.Tx, release, class string) ([]Size, 
 		return nil, fmt.Errorf("counting classes: %w", err)
 	}
 	return sizes, nil
+}
+
+// joinSizes counts the classes of several parts together, by their sizes, ascending.
+func joinSizes(one, other []Size) (all []Size) {
+	sorted := slices.Concat(one, other)
+	slices.SortFunc(sorted, func(a, b Size) int { return cmp.Compare(a.Rows, b.Rows) })
+	for _, s := range sorted {
+		if last := len(all) - 1; last >= 0 && all[last].Rows == s.Rows {
+			all[last].Classes += s.Classes
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // LastFigures returns the figures that are kept of each table.
@@ -223,8 +239,12 @@ func MeasureAudience(ctx context.Context, tx pgx.Tx, seen catalog.Publication, g
 	if f.Counts, err = Count(ctx, tx, generation, updates, audience); err != nil {
 		return nil, err
 	}
-	if f.Sizes, err = classSizes(ctx, tx, release, catalog.ClassColumn(0)); err != nil {
-		return nil, err
+	for i := range seen.Components() {
+		of, err := classSizes(ctx, tx, release, catalog.ClassColumn(i))
+		if err != nil {
+			return nil, err
+		}
+		f.Sizes = joinSizes(f.Sizes, of)
 	}
 	if f.Rows > 0 {
 		f.Losses, err = MeasureLoss(ctx, tx, seen, generation)
