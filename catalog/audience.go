@@ -298,6 +298,12 @@ func (p *PeoplePublication) checkAudiences() (problems []Problem) {
 		}
 		return text
 	}
+	if of := p.Root.Policy; of.Updates.Mode == Guarded && len(of.Audiences) > 0 && p.People.CountsValues() {
+		problems = append(problems, Problem{
+			Table: of.Table, What: "has guarded updates and is shown to audiences, and there are constraints on sensitive values: those of classes that are united later, and of cells that come later, are not held to them",
+			Fix: "state k alone in people, write updates: immediate, or take " + p.People.Kind + " out of the audiences",
+		})
+	}
 	for _, t := range append(slices.Clone(p.Tables), p.Root) {
 		if of(t) != of(p.Root) {
 			problems = append(problems, Problem{Table: t.Policy.Table, What: "is shown to other audiences than " + p.Root.Policy.Table.String() + ", or by other constraints, though both are released together", Fix: "name " + p.People.Kind + " below people of the audience"})
@@ -326,16 +332,39 @@ func (b *builder) checkAudiences() {
 	if len(t.Audiences) == 0 {
 		return
 	}
-	if b.member && t.Updates.Mode == Guarded {
-		b.problem("", "has guarded updates and is released together with others, and audiences see tables that are released together with immediate ones alone", "take it out of the audiences, or write updates: immediate")
-	}
 	if !b.member {
 		b.checkParts()
 	}
 	b.checkLimits()
+	if b.member && t.Updates.Mode == Guarded {
+		b.checkGuardedPersons()
+	}
 	for _, a := range t.Audiences {
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
 			b.problem("", fmt.Sprintf("the name of the schema of its release for %s, %s, would be longer than %d bytes", a.Audience, release, maxNameBytes), "give the audience a shorter name")
 		}
+	}
+}
+
+// checkGuardedPersons refuses what audiences of guarded tables that are released together do not have: their rows are
+// united by k alone, and show what those of the release before show.
+func (b *builder) checkGuardedPersons() {
+	if len(b.publication.Policy.Hidden) > 0 {
+		b.problem("", "hides columns from its own readers, has guarded updates and is released together with others, where audiences see no column that these do not", "leave hide out, or write updates: immediate")
+	}
+	for _, a := range b.publication.Policy.Audiences {
+		for _, c := range a.Columns {
+			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates and is released together with others: its audiences see columns as its own readers do", a.Audience),
+				"leave the column out of the audience's columns, hide it, or write updates: immediate")
+		}
+		for _, spec := range a.Constraints {
+			if spec.Model != privacy.K {
+				b.problem("", fmt.Sprintf("has guarded updates, is released together with others, and is shown to audience %s by %v: such releases are made by k alone", a.Audience, spec), "state k alone, or write updates: immediate")
+			}
+		}
+	}
+	for _, c := range b.publication.Reserved {
+		b.problem(c.Source, "is for audiences alone, and the table has guarded updates and is released together with others: its audiences see what its own readers see, or less of it",
+			"show it to the table's own readers, or to nobody, or write updates: immediate")
 	}
 }

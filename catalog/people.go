@@ -96,6 +96,11 @@ func (p Policy) Released(table TablePolicy) TablePolicy {
 	return table
 }
 
+// CountsValues reports whether there are constraints on sensitive values.
+func (p People) CountsValues() bool {
+	return slices.ContainsFunc(p.Constraints, func(s privacy.Spec) bool { return s.Model != privacy.K })
+}
+
 // K is the least number of persons that are alike.
 func (p People) K() int {
 	k := 0

@@ -65,6 +65,9 @@ func (s *guarded) settleAudiences() {
 
 // createCoarser makes the tables of audiences, empty.
 func (t *table) createCoarser() (statements []string) {
+	if t.layout.isLinked() {
+		return t.createFollowing()
+	}
 	class, records := t.parts[0].column, t.recordsTable()
 	for i := range t.layout.audiences {
 		of := t.layout.audiences[i].coarserTables(t.release.generation)

@@ -88,7 +88,8 @@ func (s *linked) settle(ctx context.Context, now time.Time) error {
 	}
 	s.take(shares.own, s.group.whole)
 	for i, a := range s.audiences {
-		a.take(shares.audiences[i], s.group.whole)
+		a.followed = shares.audiences[i]
+		a.take(&a.followed.GuardedTable, s.group.whole)
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func (s *linked) moved() []incremental.RecordID {
 func (s *linked) written() {
 	s.share = nil
 	for _, a := range s.audiences {
-		a.share = nil
+		a.share, a.followed = nil, nil
 	}
 }
 

@@ -46,7 +46,7 @@ func newHospitalFor(t *testing.T, knows string, patients int, change func(*hospi
 	change(h)
 	for i := range policy.Tables { // which provide wants to be whole
 		of := &policy.Tables[i]
-		of.Updates, of.Constraints = h.updates, []privacy.Spec{{Model: privacy.K, K: testK}}
+		of.Updates, of.Constraints = catalog.Updates{Mode: catalog.Immediate}, []privacy.Spec{{Model: privacy.K, K: testK}}
 		of.Audiences, of.Hidden = h.audiences[of.Table.Relation], h.hidden[of.Table.Relation]
 	}
 	h.bench = b.provide(server, policy)

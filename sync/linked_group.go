@@ -37,9 +37,12 @@ type linkedGroup struct {
 	attributes map[int][]anonymizer.Attribute
 
 	mu         gosync.Mutex
-	maintained *people.Maintained // nil where updates are guarded
-	guarded    *people.Guarded    // else
-	coarser    []*people.Coarser  // for audiences, from the finest to the coarsest
+	maintained *people.Maintained       // nil where updates are guarded
+	guarded    *people.Guarded          // else
+	coarser    []*people.Coarser        // for audiences, from the finest to the coarsest
+	followers  []*people.GuardedCoarser // where updates are guarded
+
+	pseudonymsFor []map[int]*pseudonym.Generator // for these
 
 	found    foundGroup
 	restored bool          // the store's release was taken over, where updates are guarded
@@ -99,7 +102,10 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 		g.guarded, err = people.NewGuarded(shape, constraints, of.People.Knows.Granted(), people.GuardedOptions{
 			MaintainedOptions: options, Batch: u.Batch, Within: u.Within, Rows: u.Rows, RowsWithin: u.RowsWithin,
 		})
-		return g, err
+		if err != nil {
+			return g, err
+		}
+		return g, g.addFollowers(seed)
 	}
 	if g.maintained, err = people.NewMaintained(shape, constraints, of.People.Knows.Granted(), options); err != nil {
 		return g, err
@@ -110,11 +116,20 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 // linkedShares are what a settling has changed of a table.
 type linkedShares struct {
 	own       *people.GuardedTable
-	audiences []*people.GuardedTable
+	audiences []*people.FollowedTable
 }
 
 // addAudiences makes the releases for audiences, each of the one before, with pseudonyms of their own.
 func (g *linkedGroup) addAudiences(seed uint64) error {
+	return g.eachAudience(func(k int, _ map[int]*pseudonym.Generator, o people.CoarserOptions) error {
+		o.K, o.Seed = k, seed
+		g.coarser = append(g.coarser, people.NewCoarser(g.maintained, o))
+		return nil
+	})
+}
+
+// eachAudience calls a function for each audience, with its k, the pseudonyms of each table and what draws them.
+func (g *linkedGroup) eachAudience(add func(k int, pseudonyms map[int]*pseudonym.Generator, o people.CoarserOptions) error) error {
 	attributes := maps.Clone(g.attributes)
 	for _, a := range g.people.Root.Policy.Audiences {
 		for _, table := range g.numbers() {
@@ -141,9 +156,12 @@ func (g *linkedGroup) addAudiences(seed uint64) error {
 				}
 			}
 		}
-		g.coarser = append(g.coarser, people.NewCoarser(g.maintained, people.CoarserOptions{
-			K: seen.Membership.People.K(), Root: attributes[people.Root], Tables: tables, Seed: seed, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
-		}))
+		err := add(seen.Membership.People.K(), pseudonyms, people.CoarserOptions{
+			Root: attributes[people.Root], Tables: tables, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -222,7 +240,12 @@ func (g *linkedGroup) settle(ctx context.Context, table int, now time.Time) (*li
 	if !g.ready && g.isPublished() {
 		g.whole = false
 		noted := g.guarded.Note(table)
-		return &linkedShares{own: &noted}, nil
+		shares := &linkedShares{own: &noted}
+		for _, of := range g.followers {
+			noted := of.Note(table)
+			shares.audiences = append(shares.audiences, &noted)
+		}
+		return shares, nil
 	}
 	if !g.ready {
 		return nil, nil
@@ -261,6 +284,11 @@ func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*link
 		for i := range changes.Tables {
 			shares[i] = &linkedShares{own: &changes.Tables[i]}
 		}
+		for _, of := range g.followers {
+			for i, changes := range of.Changes() {
+				shares[people.Root+i].audiences = append(shares[people.Root+i].audiences, &changes)
+			}
+		}
 		return shares, nil
 	}
 	changes, err := g.maintained.Settle(ctx)
@@ -275,7 +303,7 @@ func (g *linkedGroup) publish(ctx context.Context, now time.Time) (map[int]*link
 			return nil, err
 		}
 		for table, s := range shares {
-			s.audiences = append(s.audiences, shareOf(changes, table))
+			s.audiences = append(s.audiences, &people.FollowedTable{GuardedTable: *shareOf(changes, table)})
 		}
 	}
 	return shares, nil

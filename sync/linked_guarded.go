@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/catalog"
@@ -146,6 +145,7 @@ func (s *linkedGuarded) status() (status TableStatus) {
 		if status.Withheld = status.Records - (f.Rows - f.Ghosts); g.Classes() == 0 && s.group.settled {
 			status.Reason = reasonOf(g.Freshness(people.Root), g.Len(people.Root), g.Least())
 		}
+		status.Audiences = s.group.followedStatus(s.number)
 		return nil
 	})
 	return status
@@ -180,16 +180,26 @@ func (s *linkedGuarded) writeRelease(to *visibleStatements) {
 	for chunk := range slices.Chunk(s.newRows(), writeChunk) {
 		s.writeRows(to, chunk)
 	}
-	s.writeWeights(to)
+	s.writeWeights(to, s.share.Weights, s.t.release.weightTable())
 	s.writeDeparted(to.unseen())
-	if of := s.group.pseudonyms[s.number]; of != nil && len(s.share.Cells) > 0 {
+	if state := s.group.pseudonymState(s.number); state != nil && s.hasNewCells() {
 		to.unseen().Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3",
-			s.t.layout.name().Schema, s.t.layout.name().Relation, s.t.release.generation, of.State())
+			s.t.layout.name().Schema, s.t.layout.name().Relation, s.t.release.generation, state)
 	}
 	if s.whole {
 		s.indexKeys(to)
 		to.Queue("ANALYZE " + s.t.release.releaseTable())
 	}
+	finer := s.t.release.releaseTable()
+	for _, a := range s.audiences {
+		s.writeFollowed(to, a, finer)
+		finer = a.table()
+	}
+}
+
+// hasNewCells reports whether somebody sees rows with new pseudonyms.
+func (s *linkedGuarded) hasNewCells() bool {
+	return len(s.share.Cells) > 0 || slices.ContainsFunc(s.audiences, func(a *linkedRelease) bool { return len(a.share.Cells) > 0 })
 }
 
 // moved: with the first release, the places of those change that were not foreseen.
@@ -211,37 +221,28 @@ func (s *linkedGuarded) moved() (ids []incremental.RecordID) {
 
 // writeRows is that of linked, with the marks of guarded tables.
 func (s *linkedGuarded) writeRows(to queue, rows []newRow) {
-	records, cells, own, of := make([]int64, len(rows)), make([]int64, len(rows)), make([]*int64, len(rows)), make([]*int64, len(rows))
-	classes, members, windows := make([]*int64, len(rows)), make([]int32, len(rows)), make([]int32, len(rows))
-	parents, aliases := make([]*int64, len(rows)), make([]*int64, len(rows))
-	published := make(map[incremental.ClassID][]hierarchy.Generalization)
-	for i, r := range rows {
-		records[i], cells[i] = int64(r.ID), r.cell.ID
-		own[i], of[i], aliases[i] = storedNumber(int64(r.Own)), storedNumber(int64(r.Of)), storedNumber(int64(r.Person))
-		classes[i], members[i], windows[i], parents[i] = storedNumber(r.cell.Class), r.Member, r.cell.Window, storedNumber(int64(r.Parent))
-		published[incremental.ClassID(r.cell.ID)] = r.cell.Values
-	}
-	columns := s.part.shown(cells, func(id incremental.ClassID) []hierarchy.Generalization { return published[id] })
-	names := append([]string{"record", "cell", "own", "parent", "persons", "member", "win", "row_above", "alias"}, s.part.generalizedNames("", "")...)
+	m := markedRows(rows)
+	columns := m.shown(s.part)
+	names := append([]string{markNames}, s.part.generalizedNames("", "")...)
 	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
-		SELECT c0.cell, c0.record, c0.persons, c0.member, c0.win, c0.row_above, c0.own, c0.alias, %[4]s
-		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[]%[5]s) AS c0(%[6]s)
-		JOIN %[7]s AS r ON r.%[8]s = c0.record AND r.%[8]s = ANY($1)
+		SELECT %[4]s, %[5]s
+		FROM unnest(%[6]s%[7]s) AS c0(%[8]s)
+		JOIN %[9]s AS r ON r.%[10]s = c0.record AND r.%[10]s = ANY($1)
 		ORDER BY random()`,
-		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), s.t.releaseList(s.pseudonym),
-		textArrays(10, len(columns)), strings.Join(names, ", "), s.t.recordsTable(), recordColumn),
-		append([]any{numbers(records), numbers(cells), own, of, classes, members, windows, parents, aliases}, columns...)...)
+		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), selectedMarks, s.t.releaseList(s.pseudonym),
+		markArrays, textArrays(10, len(columns)), strings.Join(names, ", "), s.t.recordsTable(), recordColumn),
+		append(m.arguments(), columns...)...)
 }
 
-// writeWeights notes the weights of cells.
-func (s *linkedGuarded) writeWeights(to *visibleStatements) {
+// writeWeights notes the weights of cells in a table of them.
+func (s *linkedGuarded) writeWeights(to *visibleStatements, changed []people.Weight, table string) {
 	var w weights
-	for _, of := range s.share.Weights {
+	for _, of := range changed {
 		for _, cell := range of.Cells {
 			w.add(cell, of.Share, of.Ghosts, of.Persons)
 		}
 	}
-	w.write(to, s.t.release.weightTable(), s.part.column)
+	w.write(to, table, s.part.column)
 }
 
 // writeDeparted queues which rows have come to stand for nobody, by the keys that they are found by,

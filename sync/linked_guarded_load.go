@@ -66,6 +66,9 @@ func (g *linkedGroup) restore(ctx context.Context, from *storeView, now time.Tim
 	if err := restoring.End(now); err != nil {
 		return internal(err)
 	}
+	if err := r.followers(ctx); err != nil {
+		return err
+	}
 	g.restored = true
 	return nil
 }
@@ -95,9 +98,9 @@ func (r *groupLoading) table(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	if of := r.group.pseudonyms[number]; of != nil {
+	if r.group.pseudonyms[number] != nil {
 		if state := r.group.found.stored[number].secret; state != nil { // else nothing was published
-			if err := of.Resume(state); err != nil {
+			if err := r.group.resumePseudonyms(number, state); err != nil {
 				return internal(err)
 			}
 		}
@@ -146,18 +149,27 @@ func (r *groupLoading) rows(ctx context.Context, s *linkedGuarded, keys map[incr
 		columns = append(columns, quotedColumns(s.t.layout.columns, s.t.layout.sensitive)...)
 	}
 	return copyOut(ctx, r.from.first, len(columns), func(values []value) error {
-		var n [8]int64
-		if err := numbersIn(n[:], values); err != nil {
+		row, err := markedRow(values)
+		if err != nil {
 			return err
 		}
-		r.restoring.Row(s.number, people.StoredRow{
-			Cell: n[0], Class: n[2], Window: int32(n[4]), Pooled: values[2].null, Sensitive: s.codes(values[marks:]), Key: keys[incremental.RecordID(n[1])],
-			PublishedRow: people.PublishedRow{
-				ID: incremental.RecordID(n[1]), Member: int32(n[3]), Parent: incremental.RecordID(n[5]), Own: uint64(n[6]), Person: uint64(n[7]),
-			},
-		})
+		row.Sensitive, row.Key = s.codes(values[marks:]), keys[row.ID]
+		r.restoring.Row(s.number, row)
 		return nil
 	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), s.t.release.releaseTable()))
+}
+
+// markedRow is a published row by its marks, which come first.
+func markedRow(values []value) (row people.StoredRow, err error) {
+	var n [8]int64
+	if err := numbersIn(n[:], values); err != nil {
+		return row, err
+	}
+	row.Cell, row.Class, row.Window, row.Pooled = n[0], n[2], int32(n[4]), values[2].null
+	row.PublishedRow = people.PublishedRow{
+		ID: incremental.RecordID(n[1]), Member: int32(n[3]), Parent: incremental.RecordID(n[5]), Own: uint64(n[6]), Person: uint64(n[7]),
+	}
+	return row, nil
 }
 
 // weighed takes the weights of cells.

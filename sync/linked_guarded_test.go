@@ -79,6 +79,12 @@ type shownTable struct {
 // versions is what readers see of all tables.
 func (h *hospital) versions() map[string]shownTable {
 	h.t.Helper()
+	return h.versionsIn("release")
+}
+
+// versionsIn is what readers of some releases see.
+func (h *hospital) versionsIn(release string) map[string]shownTable {
+	h.t.Helper()
 	ctx := h.t.Context()
 	tx, err := h.connect().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 	if err != nil {
@@ -91,7 +97,7 @@ func (h *hospital) versions() map[string]shownTable {
 		if err := tx.QueryRow(ctx, "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table).Scan(&generation); err != nil {
 			h.t.Fatal(err)
 		}
-		rows, err := tx.Query(ctx, fmt.Sprintf("SELECT kproxy_row, kproxy_class, kproxy_persons IS NOT NULL, to_jsonb(l)::text FROM %s l", storeTable("release", generation).SQL()))
+		rows, err := tx.Query(ctx, fmt.Sprintf("SELECT kproxy_row, kproxy_class, kproxy_persons IS NOT NULL, to_jsonb(l)::text FROM %s l", storeTable(release, generation).SQL()))
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -118,7 +124,12 @@ func (h *hospital) versions() map[string]shownTable {
 // nor shrink, but go as wholes.
 func (h *hospital) follows(before map[string]shownTable) map[string]shownTable {
 	h.t.Helper()
-	now := h.versions()
+	return h.followsIn("release", before)
+}
+
+func (h *hospital) followsIn(release string, before map[string]shownTable) map[string]shownTable {
+	h.t.Helper()
+	now := h.versionsIn(release)
 	for table, was := range before {
 		is := now[table]
 		for cell, rows := range was.cells {

@@ -17,9 +17,10 @@ type linkedRelease struct {
 	t         *table
 	part      *part
 	number    int
-	audience  *audience            // nil for the table's own readers
-	share     *people.GuardedTable // nil where nothing was settled
-	whole     bool                 // the share is all that is published
+	audience  *audience             // nil for the table's own readers
+	share     *people.GuardedTable  // nil where nothing was settled
+	followed  *people.FollowedTable // has it for an audience
+	whole     bool                  // the share is all that is published
 	published int
 }
 

@@ -77,11 +77,19 @@ func (p *publisher) createLinkedAudiences() (statements []string) {
 	for i := range p.table.layout.audiences {
 		a := &p.table.layout.audiences[i]
 		release := a.relation("release", p.table.release.generation)
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s AS l, %s AS r WITH NO DATA",
-			release, listed(p.table.mode.marks(), "l."), p.columnsFor(a), p.table.release.releaseTable(), p.table.recordsTable()))
+		made := fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s AS l, %s AS r WITH NO DATA",
+			release, listed(p.table.mode.marks(), "l."), p.columnsFor(a), p.table.release.releaseTable(), p.table.recordsTable())
+		if p.table.layout.isGuarded() { // those that are hidden from it, too, for audiences behind it
+			made = fmt.Sprintf("CREATE TABLE %s AS SELECT * FROM %s WITH NO DATA", release, p.table.release.releaseTable())
+		}
+		statements = append(statements, made)
 		statements = append(statements, p.spread(release, p.table.parts[0].column)...)
 		// Whoever counts and verifies finds the records of each release by its name.
-		statements = append(statements, fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable()))
+		records := fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", a.relation("records", p.table.release.generation), p.table.recordsTable())
+		if p.table.layout.isGuarded() {
+			records = p.table.placedFor(a)
+		}
+		statements = append(statements, records)
 	}
 	return statements
 }

@@ -1,7 +1,10 @@
 package people
 
 import (
+	"context"
 	"math/rand/v2"
+	"slices"
+	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
@@ -15,4 +18,17 @@ func (m *Maintained) Scramble(table int, rows []incremental.RecordID, random *ra
 			x[a], y[a] = y[a], x[a]
 		})
 	}
+}
+
+// PublishBeside has a coarser release that is of no rows follow as well.
+func (g *Guarded) PublishBeside(ctx context.Context, now time.Time, beside *GuardedCoarser) (*GuardedChanges, error) {
+	changes, err := g.publish(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	beside.numbers.nextCell = g.shown.nextCell
+	if err := beside.settle(ctx, changes, slices.Clone(g.moves)); err != nil {
+		return nil, err
+	}
+	return changes, g.follow(ctx, changes)
 }

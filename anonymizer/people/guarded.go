@@ -36,6 +36,8 @@ type Guarded struct {
 	repooled []bool                  // of each table: rows have come to the pool since it was tried
 	changes  *GuardedChanges
 	begun    bool // the first batch of persons has been tried, or was empty
+	coarser  []*GuardedCoarser
+	moves    []moved // for these, since the last Publish
 }
 
 // GuardedOptions of a guarded release.
@@ -268,6 +270,15 @@ func (g *Guarded) Truncate(table int, now time.Time) error {
 // it after changes and when Due says so. The error is a *DuplicateKeyError, before anything
 // is changed, or the context's; the release must not be used any more then.
 func (g *Guarded) Publish(ctx context.Context, now time.Time) (*GuardedChanges, error) {
+	changes, err := g.publish(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	return changes, g.follow(ctx, changes)
+}
+
+// publish does so without the releases for others.
+func (g *Guarded) publish(ctx context.Context, now time.Time) (*GuardedChanges, error) {
 	if err := g.checkKeys(); err != nil {
 		return nil, err
 	}

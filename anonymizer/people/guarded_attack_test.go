@@ -15,6 +15,11 @@ func (w *guardedWorld) judge() error {
 			return err
 		}
 	}
+	for i, a := range w.audiences {
+		if err := a.judge(i); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -107,7 +107,9 @@ func (g *Guarded) takeTouched(table int) (moved []incremental.RecordID) {
 
 // Note returns what a store has to know of a table's changes if nothing is to be published yet:
 // the rows whose Place may be another one, those that have become ghosts, and weights that are for it alone.
+// GuardedCoarser.Note has what it has to know of the releases for others, then.
 func (g *Guarded) Note(table int) (noted GuardedTable) {
+	g.note(table)
 	noted.weigh(g.shown.of(table).tally.Note())
 	noted.Moved = g.takeTouched(table)
 	of := g.changes.of(table)
@@ -139,6 +141,14 @@ func (g *Guarded) depart(table int, at int32, key Key) {
 		*left = append(*left, LeftRow{Row: rows[other].id})
 	}
 	*left = append(*left, LeftRow{Row: rows[at].id, Key: key})
+	g.tell(moved{table, rows[at].id, false})
+}
+
+// tell has the releases for others know of who leaves and comes back.
+func (g *Guarded) tell(m moved) {
+	if len(g.coarser) > 0 {
+		g.moves = append(g.moves, m)
+	}
 }
 
 // Place is where a row stands.

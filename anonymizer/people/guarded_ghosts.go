@@ -22,6 +22,7 @@ func (p *publishing) takeBack() {
 			p.leaveAlone(at)
 		}
 		p.shown.comeBack(at.table, ghost, at.slot)
+		p.tell(moved{at.table, shown.rows[ghost].id, true})
 		if t.state[at.slot] = inCell; shown.rows[ghost].cell.class == nil {
 			t.state[at.slot] = pooledShown
 		}

@@ -20,13 +20,7 @@ type guardedSetting struct {
 
 // liveThrough lets a random history happen, of which everything is judged after each publication.
 func (w *guardedWorld) liveThrough(rounds, changes int) {
-	for table, rows := range []int{40, 80, 60, 30, 20} {
-		for range rows {
-			r := w.newRow(table)
-			w.must(w.Insert(table-1, r))
-			w.source[table][r.ID] = r
-		}
-	}
+	w.fill()
 	for round := range rounds {
 		w.publish()
 		if err := w.judge(); err != nil {
@@ -48,6 +42,17 @@ func (w *guardedWorld) liveThrough(rounds, changes int) {
 			w.truncate(w.random.IntN(len(w.source)))
 		case 1:
 			w.leave(2)
+		}
+	}
+}
+
+// fill has some persons, with rows, be there.
+func (w *guardedWorld) fill() {
+	for table, rows := range []int{40, 80, 60, 30, 20} {
+		for range rows {
+			r := w.newRow(table)
+			w.must(w.Insert(table-1, r))
+			w.source[table][r.ID] = r
 		}
 	}
 }

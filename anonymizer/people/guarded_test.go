@@ -41,6 +41,9 @@ type guardedWorld struct {
 	places  []map[incremental.RecordID]people.Place
 	keys    []map[incremental.RecordID]people.Key // of ghosts, as a store has them
 	weights []map[int64]people.Weight             // by table and first cell
+
+	audiences []*audienceWorld       // the finest first
+	beside    *people.GuardedCoarser // of no rows, which has to be as that of the first audience
 }
 
 // guardedRun is a release with the random numbers that it draws.
@@ -48,6 +51,7 @@ type guardedRun struct {
 	*people.Guarded
 	pcg        *rand.PCG
 	pseudonyms uint64
+	audiences  []*audienceRun
 }
 
 type pinnedRow struct {
@@ -75,7 +79,7 @@ type shownRow struct {
 
 var guardedStart = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 
-func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int32, alpha float64, l int) *guardedWorld {
+func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int32, alpha float64, l int, audiences ...int) *guardedWorld {
 	t.Helper()
 	w := &guardedWorld{world: newWorld(t, seed, 3, knows, windows, alpha), now: guardedStart, l: l}
 	if l > 0 {
@@ -87,6 +91,9 @@ func newGuardedWorld(t *testing.T, seed uint64, knows people.Knows, windows int3
 	}
 	w.follows = w
 	w.seed = seed
+	for _, k := range audiences {
+		w.audiences = append(w.audiences, newAudienceWorld(w, k))
+	}
 	w.live = w.startGuarded(0)
 	for range w.attributes {
 		w.seen = append(w.seen, map[incremental.RecordID]*shownRow{})
@@ -109,6 +116,9 @@ func (w *guardedWorld) startGuarded(pseudonyms uint64) *guardedRun {
 	g, err := people.NewGuarded(w.shape, w.constraints, w.knows, o)
 	w.must(err)
 	r.Guarded = g
+	for _, a := range w.audiences {
+		r.audiences = append(r.audiences, a.start(g))
+	}
 	return r
 }
 
@@ -279,7 +289,11 @@ func (w *guardedWorld) taken(table int, key people.Key) bool {
 func (w *guardedWorld) publish() {
 	w.version++
 	w.expectReturns()
-	changes, err := w.live.Publish(w.t.Context(), w.now)
+	publish := func() (*people.GuardedChanges, error) { return w.live.Publish(w.t.Context(), w.now) }
+	if w.beside != nil {
+		publish = func() (*people.GuardedChanges, error) { return w.live.PublishBeside(w.t.Context(), w.now, w.beside) }
+	}
+	changes, err := publish()
 	w.must(err)
 	if w.twin != nil {
 		same, err := w.twin.Publish(w.t.Context(), w.now)
@@ -304,6 +318,9 @@ func (w *guardedWorld) publish() {
 	for table, c := range all {
 		w.keep(table, c)
 		w.checkSum(table, true)
+	}
+	for i, a := range w.audiences {
+		a.follow(i)
 	}
 }
 
@@ -506,6 +523,12 @@ func (w *guardedWorld) note() {
 			}
 		}
 		w.keep(table, noted)
+		for i, a := range w.audiences {
+			if w.twin != nil {
+				w.twin.audiences[i].Note(table - 1)
+			}
+			a.keep(table, w.live.audiences[i].Note(table-1))
+		}
 	}
 }
 
@@ -581,6 +604,9 @@ func (w *guardedWorld) restart() {
 	state, err := w.live.pcg.MarshalBinary()
 	w.must(err)
 	w.must(next.pcg.UnmarshalBinary(state))
+	for i, a := range w.audiences {
+		a.restart(next.audiences[i], w.live.audiences[i])
+	}
 	w.twin, w.live = w.live, next
 	for table := range w.source {
 		if a, b := w.live.Freshness(table-1), w.twin.Freshness(table-1); a != b {

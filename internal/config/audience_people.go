@@ -54,8 +54,8 @@ func (d *decoder) showPeople(tables []table, people []catalog.People, kinds []pe
 		case seen.Kind == "": // already reported
 		case place < 0:
 			d.wrong(key, fmt.Sprintf("audience %s sees the tables of %s, which is no kind of person", a.Name, seen.Kind), suggestion(seen.Kind, names, "the kinds in people are"))
-		case kinds[place].Updates.Mode == catalog.Guarded:
-			d.wrong(key, fmt.Sprintf("the tables of %s have guarded updates, and audiences see tables of persons with immediate ones alone", seen.Kind), "remove it here, or write updates: immediate for it")
+		case kinds[place].Updates.Mode == catalog.Guarded && people[place].CountsValues():
+			d.wrong(key, fmt.Sprintf("the tables of %s have guarded updates and constraints on sensitive values, and audiences see tables of persons with guarded updates where k is the only constraint", seen.Kind), "remove it here, state k alone in people, or write updates: immediate for it")
 		default:
 			d.showKind(tables, people[place], a.Name, seen)
 		}

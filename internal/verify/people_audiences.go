@@ -17,12 +17,13 @@ func (p *persons) verifyAudiences() error {
 		for _, number := range p.numbers() {
 			publication, _ := p.members[number].relations.publication.For(of.Audience)
 			seen.add(publication)
+			seen.members[number].relations.kept = p.members[number].relations.publication.Columns
 		}
 		readable, err := seen.verifyRelease()
 		for _, number := range seen.numbers() {
 			m := seen.members[number]
 			if err == nil && readable {
-				err = m.checkUnions(finer.members[number])
+				err = m.compareWith(finer.members[number])
 			}
 			r := &p.members[number].report
 			r.Audiences = append(r.Audiences, AudienceReport{of.Audience, m.report.Rows, m.report.Classes, m.report.Smallest, m.report.Largest, m.report.Checks})
@@ -37,6 +38,14 @@ func (p *persons) verifyAudiences() error {
 	return nil
 }
 
+// compareWith compares a table with what the audience before sees of it.
+func (m *member) compareWith(finer *member) error {
+	if m.relations.isGuarded() {
+		return m.checkFollowed(finer)
+	}
+	return m.checkUnions(finer)
+}
+
 // checkUnions checks that the rows of a finer class are in one class, or that none is published, and that none has
 // keys that it has not in the finer release.
 func (m *member) checkUnions(finer *member) error {
@@ -48,4 +57,26 @@ func (m *member) checkUnions(finer *member) error {
 		FROM (%s) f FULL JOIN (%s) r USING (record) GROUP BY f.class
 		HAVING f.class IS NULL OR count(DISTINCT r.class) > 1 OR count(r.class) NOT IN (0, count(*)) OR count(*) FILTER (WHERE r.keyed AND NOT f.keyed) > 0`,
 		rows(finer), rows(m)))
+}
+
+// checkFollowed compares a table with guarded updates with the release before, which can have taken back what is shown
+// here. What is still there is shown as a whole or waits, and a pseudonym leads to one there.
+func (m *member) checkFollowed(finer *member) error {
+	both := fmt.Sprintf("SELECT l.*, f.kproxy_class AS finer, f.kproxy_persons AS finer_persons, f.kproxy_window AS finer_window, f.kproxy_alias AS finer_alias FROM %s l LEFT JOIN %s f USING (kproxy_row)", m.relations.release, finer.relations.release)
+	shown := fmt.Sprintf("SELECT l.kproxy_class AS class, count(*) AS n, count(r.kproxy_class) AS shown, count(DISTINCT r.kproxy_class) AS classes FROM %s l LEFT JOIN %s r USING (kproxy_row) WHERE l.kproxy_persons IS NOT NULL GROUP BY 1", finer.relations.release, m.relations.release)
+	promises := []promise{
+		{"classes are unions of the finer ones", fmt.Sprintf(
+			"SELECT 'class ' || class || ' of the finer release is in ' || classes || ' classes, and ' || n - shown || ' of its rows are in none' FROM (%s) f WHERE classes > 1 OR shown NOT IN (0, n)", shown)},
+		{"it is known of every class of the finer release whether it is shown", fmt.Sprintf(
+			"SELECT 'class ' || class FROM (%s) f FULL JOIN %s u USING (class) WHERE n IS NULL OR (shown > 0) = (u.labels IS NOT NULL)", shown, m.relations.followed)},
+		{"rows that the finer release shows have its values", m.unequalToFiner(&finer.relations)},
+		{"every row has keys, and those of the finer release that has it have them", fmt.Sprintf(
+			"SELECT count(*) || ' rows' FROM (%s) b WHERE kproxy_persons IS NULL OR finer IS NOT NULL AND finer_persons IS NULL HAVING count(*) > 0", both)},
+	}
+	if !m.isRoot() && !m.of.people.Knows.All {
+		promises = append(promises, promise{"a pseudonym of a window leads to one of the finer release", fmt.Sprintf(
+			"SELECT 'class ' || kproxy_persons || ', window ' || kproxy_window FROM (%s) b GROUP BY kproxy_persons, kproxy_window, kproxy_person"+
+				" HAVING count(DISTINCT (finer_persons, finer_window, finer_alias)) FILTER (WHERE finer IS NOT NULL) > 1 OR count(finer) NOT IN (0, count(*))", both)})
+	}
+	return m.keep(promises...)
 }

@@ -36,6 +36,13 @@ func (m *member) checkGuardedRows() error {
 			return err
 		}
 	}
+	if m.of.own == nil {
+		if err := m.keep(promise{"every key of who has left leads to a row of nobody", fmt.Sprintf(
+			"SELECT count(*) || ' keys' FROM kproxy_store.departed d WHERE d.generation = %d AND (NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_row = d.row) OR EXISTS (SELECT FROM %s r WHERE r.kproxy_row = d.row)) HAVING count(*) > 0",
+			m.report.Generation, release, records)}); err != nil {
+			return err
+		}
+	}
 	return m.keep(
 		promise{"every row has a number of its own, and a class", fmt.Sprintf(
 			"SELECT count(*) || ' rows of ' || coalesce('class ' || kproxy_class, 'no class') FROM (SELECT kproxy_class, kproxy_row, count(*) OVER (PARTITION BY kproxy_row) AS n FROM %s) l"+
@@ -55,9 +62,6 @@ func (m *member) checkGuardedRows() error {
 				" HAVING count(DISTINCT (l.kproxy_weight, l.kproxy_discounted, l.kproxy_leavers)) <> 1 OR max(l.kproxy_discounted) > count(*) FILTER (WHERE o.stale IS NOT FALSE)"+
 				" OR abs(min(l.kproxy_weight) - (count(*) - max(l.kproxy_discounted))::float8 / count(*)) > 1e-6", m.relations.weighed(), records)},
 		promise{"every weight is that of a class", m.relations.everyWeightQuery()},
-		promise{"every key of who has left leads to a row of nobody", fmt.Sprintf(
-			"SELECT count(*) || ' keys' FROM kproxy_store.departed d WHERE d.generation = %d AND (NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_row = d.row) OR EXISTS (SELECT FROM %s r WHERE r.kproxy_row = d.row)) HAVING count(*) > 0",
-			m.report.Generation, release, records)},
 	)
 }
 

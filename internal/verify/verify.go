@@ -226,7 +226,10 @@ func (t *table) locate() (found bool, err error) {
 		of = append(of, relation{stored("cellweight"), &t.relations.weights})
 	}
 	if audience != "" && t.relations.isGuarded() {
-		of = append(of, relation{stored("followed"), &t.relations.followed}, relation{stored("parted"), &t.relations.parted})
+		of = append(of, relation{stored("followed"), &t.relations.followed})
+		if t.relations.publication.Membership == nil {
+			of = append(of, relation{stored("parted"), &t.relations.parted})
+		}
 	}
 	var missing []string
 	for _, r := range of {

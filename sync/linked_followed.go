@@ -1,0 +1,231 @@
+package sync
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/pseudonym"
+)
+
+// Audiences of guarded tables about the same persons see releases that follow that of the tables' own readers
+// (people.GuardedCoarser). Their rows are copied from those of the release before when they appear, as records may
+// have changed since. The store keeps beside them which classes and cells of that release wait, with what is published
+// of these.
+
+// waitingTable has the classes of the release before that wait.
+func (s *linkedRelease) waitingTable() string {
+	return s.audience.followedTable(s.t.release.generation)
+}
+
+// createFollowing makes what audiences of guarded linked tables have beside their rows, empty.
+func (t *table) createFollowing() (statements []string) {
+	for i := range t.layout.audiences {
+		a := &t.layout.audiences[i]
+		statements = append(statements,
+			weightsTable(a.weightTable(t.release.generation), t.parts[0].column),
+			fmt.Sprintf("CREATE TABLE %s (class bigint PRIMARY KEY, labels jsonb NOT NULL)", a.followedTable(t.release.generation)))
+	}
+	return statements
+}
+
+// placedFor is a view of the records with the rows in which an audience sees them, for whoever verifies it.
+func (t *table) placedFor(a *audience) string {
+	return fmt.Sprintf("CREATE VIEW %[1]s AS SELECT r.%[2]s, %[3]s, l.%[4]s, r.%[5]s, r.%[6]s, r.%[7]s, coalesce(r.%[8]s AND l.%[4]s IS NOT NULL, false) AS %[8]s"+
+		" FROM %[9]s AS r LEFT JOIN %[10]s AS l ON l.%[4]s = r.%[4]s",
+		a.relation("records", t.release.generation), recordColumn, t.layout.columns.list("r."), catalog.RowColumn, catalog.SinceColumn, catalog.ExpiredColumn, catalog.PoolingColumn, catalog.StaleColumn,
+		t.recordsTable(), a.relation("release", t.release.generation))
+}
+
+// addFollowers makes the releases for audiences of guarded tables, each of the one before, with pseudonyms of
+// their own.
+func (g *linkedGroup) addFollowers(seed uint64) error {
+	return g.eachAudience(func(k int, pseudonyms map[int]*pseudonym.Generator, o people.CoarserOptions) error {
+		o.K, o.Seed = k, seed
+		follower, err := g.guarded.AddCoarser(o)
+		if err != nil {
+			return fmt.Errorf("tables of %s: %w", g.people.People.Kind, err)
+		}
+		g.followers, g.pseudonymsFor = append(g.followers, follower), append(g.pseudonymsFor, pseudonyms)
+		return nil
+	})
+}
+
+// pseudonymState is what the pseudonyms of a table are made of, those for audiences last; nil without any.
+func (g *linkedGroup) pseudonymState(table int) (state []byte) {
+	if g.pseudonyms[table] == nil {
+		return nil
+	}
+	state = slices.Clone(g.pseudonyms[table].State())
+	for _, of := range g.pseudonymsFor {
+		state = append(state, of[table].State()...)
+	}
+	return state
+}
+
+// resumePseudonyms goes on where pseudonymState was.
+func (g *linkedGroup) resumePseudonyms(table int, state []byte) error {
+	generators := []*pseudonym.Generator{g.pseudonyms[table]}
+	for _, of := range g.pseudonymsFor {
+		generators = append(generators, of[table])
+	}
+	for i, of := range generators {
+		size := len(state) / (len(generators) - i)
+		if err := of.Resume(state[:size]); err != nil {
+			return fmt.Errorf("taking over pseudonyms: %w", err)
+		}
+		state = state[size:]
+	}
+	return nil
+}
+
+// writeFollowed writes what has changed for an audience, after the release before, whose rows are in a table.
+func (s *linkedGuarded) writeFollowed(to *visibleStatements, a *linkedRelease, finer string) {
+	if a.whole {
+		to.Queue("DELETE FROM " + a.table())
+	} else {
+		a.deleteRows(to, func(delete string) string {
+			return fmt.Sprintf("WITH gone AS (%s RETURNING l.*) DELETE FROM %s AS w USING (SELECT DISTINCT %[3]s FROM gone) AS g WHERE w.%[3]s = g.%[3]s",
+				delete, a.audience.weightTable(s.t.release.generation), s.part.column)
+		})
+	}
+	for chunk := range slices.Chunk(a.newRows(), writeChunk) {
+		s.copyRows(to, a, finer, chunk)
+	}
+	s.writeWeights(to, a.share.Weights, a.audience.weightTable(s.t.release.generation))
+	a.writeWaiting(to.unseen())
+	if a.whole {
+		a.indexKeys(to)
+		to.Queue("ANALYZE " + a.table())
+	}
+}
+
+// copyRows copies rows of the release before, found by what they belong to there, with what is published of
+// their cells here.
+func (s *linkedGuarded) copyRows(to queue, a *linkedRelease, finer string, rows []newRow) {
+	m := markedRows(rows)
+	origins := make([]*int64, len(rows))
+	for i, r := range rows {
+		origins[i] = storedNumber(int64(a.followed.Origin[r.ID]))
+	}
+	columns := m.shown(s.part)
+	condition := ""
+	if s.number != people.Root {
+		condition = " AND " + a.links(func(c catalog.PublishedColumn, name string) string {
+			return name + " = " + s.t.layout.publication.Membership.Form(c).SQL(c, "c0.origin")
+		})
+	}
+	names := append([]string{markNames, "origin"}, s.part.generalizedNames("", "")...)
+	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
+		SELECT %[4]s, %[5]s
+		FROM unnest(%[6]s, $10::bigint[]%[7]s) AS c0(%[8]s)
+		JOIN %[9]s AS l ON l.%[10]s = c0.record AND l.%[10]s = ANY($1)%[11]s
+		ORDER BY random()`,
+		a.table(), listed(s.marks(), ""), s.t.layout.view().shownList(), selectedMarks, s.followedList(),
+		markArrays, textArrays(11, len(columns)), strings.Join(names, ", "), finer, catalog.RowColumn, condition),
+		append(append(m.arguments(), origins), columns...)...)
+}
+
+// followedList are all columns as expressions over c0, a new row with its cell, and l, the row of the release
+// before. Audiences have those that are hidden from them, too, for those behind them.
+func (s *linkedGuarded) followedList() string {
+	var list []string
+	for _, c := range s.t.layout.publication.Columns {
+		switch {
+		case c.Part == catalog.ClassNumber || c.Part == catalog.Weight:
+		case c.Part == catalog.Pseudonym:
+			list = append(list, s.pseudonym(c))
+		case c.Generalized():
+			i := slices.IndexFunc(s.part.generalized, func(g generalizedColumn) bool { return g.Name == c.Name })
+			list = append(list, fmt.Sprintf("c0.g%d::%s", i, c.Type))
+		default:
+			list = append(list, "l."+catalog.QuoteIdentifier(c.Name))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// writeWaiting notes which classes of the release before wait.
+func (s *linkedRelease) writeWaiting(to queue) {
+	if s.whole {
+		to.Queue("DELETE FROM " + s.waitingTable())
+	}
+	for chunk := range slices.Chunk(s.followed.Settled, writeChunk) {
+		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE class = ANY($1)", s.waitingTable()), chunk)
+	}
+	for chunk := range slices.Chunk(s.followed.Waiting, writeChunk) {
+		classes, labels := make([]int64, len(chunk)), make([]string, len(chunk))
+		for i, cell := range chunk {
+			values := cell.Values
+			if values == nil {
+				values = []hierarchy.Generalization{}
+			}
+			text, err := json.Marshal(values)
+			if err != nil {
+				to.Fail(internal(err))
+				return
+			}
+			classes[i], labels[i] = cell.Cell, string(text)
+		}
+		to.Queue(fmt.Sprintf("INSERT INTO %s (class, labels) SELECT u.class, u.labels::jsonb FROM unnest($1::bigint[], $2::text[]) AS u(class, labels)", s.waitingTable()), classes, labels)
+	}
+}
+
+// followedStatus tells what is published of a table for audiences; it is empty where there are none.
+func (g *linkedGroup) followedStatus(table int) map[string]AudienceStatus {
+	if len(g.followers) == 0 {
+		return nil
+	}
+	all := make(map[string]AudienceStatus, len(g.followers))
+	for i, of := range g.people.Root.Policy.Audiences {
+		status := AudienceStatus{Classes: g.followers[i].Classes(), Withheld: g.guarded.Len(table) - g.followers[i].Live(table)}
+		if status.Classes == 0 && g.settled {
+			f := g.followers[i].Freshness(people.Root)
+			status.Reason = fmt.Sprintf("%d classes of persons of the release before wait for others: %d are united at least", f.Classes, f.Least)
+		}
+		all[of.Audience] = status
+	}
+	return all
+}
+
+// marked are the marks of rows, column by column.
+type marked struct {
+	records, cells                     []int64
+	own, of, classes, parents, aliases []*int64
+	members, windows                   []int32
+	values                             map[incremental.ClassID][]hierarchy.Generalization // of cells
+}
+
+// What statements that write marked rows have in common: the names of the columns of c0, their types as
+// parameters, and those of linkedGuarded.marks.
+const (
+	markNames     = "record, cell, own, parent, persons, member, win, row_above, alias"
+	markArrays    = "$1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::integer[], $8::bigint[], $9::bigint[]"
+	selectedMarks = "c0.cell, c0.record, c0.persons, c0.member, c0.win, c0.row_above, c0.own, c0.alias"
+)
+
+func markedRows(rows []newRow) marked {
+	m := marked{values: make(map[incremental.ClassID][]hierarchy.Generalization)}
+	for _, r := range rows {
+		m.records, m.cells = append(m.records, int64(r.ID)), append(m.cells, r.cell.ID)
+		m.own, m.of, m.aliases = append(m.own, storedNumber(int64(r.Own))), append(m.of, storedNumber(int64(r.Of))), append(m.aliases, storedNumber(int64(r.Person)))
+		m.classes, m.parents = append(m.classes, storedNumber(r.cell.Class)), append(m.parents, storedNumber(int64(r.Parent)))
+		m.members, m.windows = append(m.members, r.Member), append(m.windows, r.cell.Window)
+		m.values[incremental.ClassID(r.cell.ID)] = r.cell.Values
+	}
+	return m
+}
+
+func (m *marked) arguments() []any {
+	return []any{numbers(m.records), numbers(m.cells), m.own, m.of, m.classes, m.members, m.windows, m.parents, m.aliases}
+}
+
+// shown are the texts of what a part publishes for the rows.
+func (m *marked) shown(p *part) []any {
+	return p.shown(m.cells, func(id incremental.ClassID) []hierarchy.Generalization { return m.values[id] })
+}
