@@ -163,7 +163,7 @@ func TestAChangedAudienceTakesNothingFromOthers(t *testing.T) {
 			if err != nil {
 				return false
 			}
-			defer conn.Close(t.Context()) //nolint:errcheck // it has only read
+			defer conn.Close(t.Context())
 			return change.ready(conn)
 		})
 	}

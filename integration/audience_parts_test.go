@@ -137,7 +137,9 @@ func (s *site) commandsTellOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d struct{ Tables []struct{ Audiences []toldAudience } }
+	var d struct {
+		Tables []struct{ Audiences []toldAudience }
+	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}

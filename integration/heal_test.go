@@ -18,6 +18,24 @@ func withdrawnLast(p *process) bool {
 	return strings.LastIndex(log, isWithdrawn) > strings.LastIndex(log, isWell)
 }
 
+// logsTell: the log of each process does not end with that the table is withdrawn, and one of them
+// has told since before that something is wrong.
+func logsTell(t *testing.T, how string, processes []*process, before []int) {
+	t.Helper()
+	told := false
+	for i, p := range processes {
+		eventually(t, "the log tells of it", func() bool { return !withdrawnLast(p) })
+		log := p.log.String()
+		if withdrawn, well := strings.Count(log, isWithdrawn), strings.Count(log, isWell); well > withdrawn {
+			t.Errorf("process %d, %s: the log says %d times that the table is withdrawn, and %d times that it is well again:\n%s", i, how, withdrawn, well, log)
+		}
+		told = told || strings.Contains(log[before[i]:], isWithdrawn) || strings.Contains(log[before[i]:], "a table is halted")
+	}
+	if !told {
+		t.Errorf("%s: no log tells that something is wrong", how)
+	}
+}
+
 // TestTablesHeal takes an alteration back after the configuration has been compared with
 // the altered table: by an audit, by a reload and at a start. The table is served again by
 // the process that applies and by the one that follows, without anybody's doing, and the log of
@@ -67,7 +85,7 @@ func TestTablesHeal(t *testing.T) {
 			round := func(how string, compared func()) {
 				t.Helper()
 				eventually(t, "the table is served "+how, is(true))
-				before, told := make([]int, len(processes)), false
+				before := make([]int, len(processes))
 				for i, p := range processes {
 					before[i] = len(p.log.String())
 				}
@@ -81,17 +99,7 @@ func TestTablesHeal(t *testing.T) {
 				began := time.Now()
 				eventually(t, "the table is served again "+how, is(true))
 				t.Logf("%s: served again after %v", how, time.Since(began).Round(100*time.Millisecond))
-				for i, p := range processes {
-					eventually(t, "the log tells of it", func() bool { return !withdrawnLast(p) })
-					log := p.log.String()
-					if withdrawn, well := strings.Count(log, isWithdrawn), strings.Count(log, isWell); well > withdrawn {
-						t.Errorf("process %d, %s: the log says %d times that the table is withdrawn, and %d times that it is well again:\n%s", i, how, withdrawn, well, log)
-					}
-					told = told || strings.Contains(log[before[i]:], isWithdrawn) || strings.Contains(log[before[i]:], "a table is halted")
-				}
-				if !told {
-					t.Errorf("%s: no log tells that something is wrong", how)
-				}
+				logsTell(t, how, processes, before)
 			}
 			round("after an audit", func() {
 				eventually(t, "the altered table is compared with", func() bool {
