@@ -16,7 +16,7 @@ import (
 type audience struct {
 	Name    string           `yaml:",name" what:"an audience's name" as:"audience"`
 	Readers []string         `yaml:"readers" what:"the list of readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
-	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees. It sees no others, and views over protected tables that read nothing else."`
+	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees, with the listed views that read no other protected table. It sees no others."`
 	People  []audiencePeople `yaml:"people" each:"kind of person" empty:"the audience sees nothing of them" fix:"patient: {constraints: [{k: 25}]}" doc:"The kinds of persons, of people, whose tables the audience sees: all tables of a kind, which it joins as others do."`
 }
 
