@@ -32,7 +32,7 @@ func visibleTypes(policy Policy, relations []Relation, withdrawn map[Name]string
 			plain = plain && !c.NamesObjects && (c.UserType != Name{} || isOwnType(c))
 		}
 		if plain {
-			types[r.Name] = Published(r.Name)
+			types[r.Name] = PublishedFor(policy.Audience, r.Name)
 		}
 	}
 	return types

@@ -28,3 +28,32 @@ func TestTypesOfWithdrawnTables(t *testing.T) {
 		}
 	}
 }
+
+// TestRowTypesAreThoseOfTheAudience: a row type has the columns of who names it, in statements and in the definitions of views.
+func TestRowTypesAreThoseOfTheAudience(t *testing.T) {
+	t.Parallel()
+	people, visits := Name{"public", "people"}, Name{"public", "visits"}
+	relations := []Relation{{Name: people, Kind: KindTable}, {Name: visits, Kind: KindTable}}
+	policy := Policy{
+		Tables:    []TablePolicy{{Table: people, Audiences: []AudiencePolicy{{Audience: "press"}}}, {Table: visits}},
+		Audiences: []Audience{{Name: "press", Roles: []string{"press"}}},
+	}
+	own := NewSnapshot(policy, relations, nil)
+	seen, _ := policy.For("press")
+	for what, c := range map[string]struct {
+		in             *Snapshot
+		people, visits Name
+	}{
+		"of the table's own readers": {own, Published(people), Published(visits)},
+		"of the audience":            {NewSnapshot(seen, relations, nil), PublishedFor("press", people), Name{}},
+		"in a view":                  {own.InDefinition(map[Name]Resolution{people: {Target: Published(people)}}), Published(people), Published(visits)},
+		"in a readable view":         {own.InDefinition(map[Name]Resolution{people: {Target: people}}), Published(people), Published(visits)},
+		"in a view of the audience":  {own.InDefinition(map[Name]Resolution{people: {Target: PublishedFor("press", people)}}), PublishedFor("press", people), Name{}},
+	} {
+		for name, want := range map[Name]Name{people: c.people, visits: c.visits} {
+			if got, _ := c.in.Type(name.Schema, name.Relation); got != want {
+				t.Errorf("%s, %s is %s, not %s", what, name, got, want)
+			}
+		}
+	}
+}

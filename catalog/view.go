@@ -105,8 +105,25 @@ func (s *Snapshot) shows(table Name) bool {
 }
 
 // InDefinition is what names in a view's definition stand for: the relations given, and no
-// other relation of a user is known. Functions and types are the snapshot's.
-func (s *Snapshot) InDefinition(relations map[Name]Resolution) *Snapshot { return s.with(relations) }
+// other relation of a user is known. Functions and types are the snapshot's, but for row types: they are
+// those of what is read, and for an audience none else, since others have the columns of other readers.
+func (s *Snapshot) InDefinition(relations map[Name]Resolution) *Snapshot {
+	next, forAudience := s.with(relations), false
+	next.types = maps.Clone(s.types)
+	for name, read := range relations {
+		published := read.Target != name
+		if _, named := next.types[name]; named && published {
+			next.types[name] = read.Target
+		}
+		forAudience = forAudience || published && read.Target != Published(name)
+	}
+	for name := range s.relations {
+		if _, read := relations[name]; !read && forAudience {
+			delete(next.types, name)
+		}
+	}
+	return next
+}
 
 // with is the snapshot with other relations.
 func (s *Snapshot) with(relations map[Name]Resolution) *Snapshot {

@@ -177,6 +177,7 @@ func (s *site) staysInside(t *testing.T, user string) {
 		"SELECT count(*) FROM pg_type WHERE typname ~ 'folk|visits|ages'":                                                                                         "2",
 		"SELECT count(*) FROM pg_stats":                                                                         "0",
 		"SELECT reltuples::int FROM pg_class WHERE relname = 'folk'":                                            "-1",
+		"SELECT (jsonb_populate_record(NULL::folk, '{\"age\": null}') IS NULL)":                                 "true",
 		"SELECT count(*) FROM kproxy.tables()":                                                                  "1",
 		"SELECT count(*) FROM kproxy.describe('visits')":                                                        "0",
 		"SELECT count(*) FROM pg_depend WHERE refobjid >= 16384 AND refobjid NOT IN (SELECT oid FROM pg_class)": "0",

@@ -170,7 +170,10 @@ func checkFor(ctx context.Context, conn *pgx.Conn, own *planner, policy catalog.
 		if err := p.readSources(ctx, conn, views); err != nil {
 			return nil, err
 		}
-		maps.Copy(p.sources, shapes(a.Name))
+		for name, shape := range shapes(a.Name) {
+			shape.OID = p.sources[name].OID // the digest of what was made tells of it
+			p.sources[name] = shape
+		}
 		stored, err := storedViews(ctx, conn, a.Name, p.reader)
 		if err != nil && !errors.Is(err, errViewStore) {
 			return nil, err

@@ -57,8 +57,7 @@ func Check(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []ca
 		shapes := make(map[catalog.Name]inspect.ViewSource)
 		for _, publication := range publications {
 			if seen, shown := publication.For(audience); shown {
-				name := seen.Policy.Published()
-				shapes[name] = shapeOf(p.sources[name].OID, seen)
+				shapes[seen.Policy.Published()] = shapeOf(0, seen)
 			}
 		}
 		return shapes
