@@ -51,6 +51,9 @@ type Size struct {
 	Classes int64
 }
 
+// ErrRepublished is that of a count whose release was dropped meanwhile, when the next one was ready.
+var ErrRepublished = errors.New("it is being published afresh; ask again in a moment")
+
 // Count counts the records, rows and classes of a generation as an audience sees it; the empty name is that of the
 // table's own readers.
 func Count(ctx context.Context, tx pgx.Tx, generation int64, updates, audience string) (Counts, error) {
@@ -64,7 +67,7 @@ func Count(ctx context.Context, tx pgx.Tx, generation int64, updates, audience s
 	if err := tx.QueryRow(ctx, counts).Scan(&c.Records, &c.Withheld, &c.Rows); err != nil {
 		// A snapshot does not keep tables from being dropped.
 		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == upstream.UndefinedTable {
-			return c, errors.New("it is being published afresh; ask again in a moment")
+			return c, ErrRepublished
 		}
 		return c, fmt.Errorf("counting records: %w", err)
 	}

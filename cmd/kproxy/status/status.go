@@ -160,6 +160,18 @@ func readStored(ctx context.Context, on upstream.Databases, slot string, policy 
 			return ReadKept(ctx, tx, t, figures)
 		}
 	}
+	for attempt := 1; ; attempt++ {
+		s, err := readOnce(ctx, on, slot, policy, reader, tableOf)
+		if attempt == attempts || !errors.Is(err, history.ErrRepublished) {
+			return s, err
+		}
+	}
+}
+
+// attempts is how often the state is read where a release is dropped meanwhile, which a new snapshot does not see.
+const attempts = 5
+
+func readOnce(ctx context.Context, on upstream.Databases, slot string, policy catalog.Policy, reader string, tableOf func(context.Context, pgx.Tx, catalog.TablePolicy) (Table, error)) (Status, error) {
 	tx, err := on.Owner.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the private store: %w", err)

@@ -49,8 +49,15 @@ async function fits(page, what) {
 // seesAudiences: what each audience sees of the table, and who that is; tables tells how many tables there are of it.
 async function seesAudiences(page, what, tables) {
   const section = page.locator("[aria-labelledby=audiences]");
-  await section.scrollIntoViewIfNeeded();
-  await section.screenshot({ path: `${SHOTS}/audiences-${what.replace(/[^a-z0-9]+/g, "-")}.png` });
+  // The page may draw the section anew meanwhile.
+  for (let left = 5; left > 0; left--) {
+    try {
+      await section.screenshot({ path: `${SHOTS}/audiences-${what.replace(/[^a-z0-9]+/g, "-")}.png` });
+      break;
+    } catch (e) {
+      if (left === 1 || !String(e).includes("not attached")) throw e;
+    }
+  }
   check(await section.locator("table").count() === tables, `${what} has not ${tables} tables of audiences`);
   const texts = await section.locator("tbody tr").evaluateAll((all) => all.map((tr) => tr.innerText.replace(/\s+/g, " ")));
   const press = texts.find((text) => text.includes("press") && text.includes("50-anonymity"));
