@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,18 +92,7 @@ func TestGuardedAudiencesJoinPeople(t *testing.T) {
 		"ward: sensitive}}", "ward: sensitive}, acknowledge: {joinable: [ward]}}").Replace(hospitalTables)
 	s := siteWithReaders(t, sqlSite(sql, tables+peopleAudiences), "partner")
 	p := s.serve(t)
-	ask := func(user, sql string) string {
-		t.Helper()
-		return strings.TrimSpace(psql(t, s.of(user), sql).must(t).stdout)
-	}
-	number := func(user, sql string) int {
-		t.Helper()
-		n, err := strconv.Atoi(ask(user, sql))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	_, number := s.asks(t)
 	const joined = " FROM visits v JOIN patients p USING (patient_id)"
 	admin := connect(t, s.admin)
 	all := scalar[int](t, admin, "SELECT count(*)"+joined)

@@ -16,6 +16,23 @@ const peopleAudiences = `audiences:
       patient: {constraints: [{k: 15}], hide: [public.prescriptions.drug]}
 `
 
+// asks has psql ask as users for one value, as text and as a number.
+func (s *site) asks(t *testing.T) (ask func(user, sql string) string, number func(user, sql string) int) {
+	t.Helper()
+	ask = func(user, sql string) string {
+		t.Helper()
+		return strings.TrimSpace(psql(t, s.of(user), sql).must(t).stdout)
+	}
+	return ask, func(user, sql string) int {
+		t.Helper()
+		n, err := strconv.Atoi(ask(user, sql))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
 // TestAudiencesJoinPeople has psql join tables about the same persons, as a user of the tables' own readers and as one of an
 // audience, who sees fewer and coarser classes, keys of its own, and no hidden column.
 func TestAudiencesJoinPeople(t *testing.T) {
@@ -24,18 +41,7 @@ func TestAudiencesJoinPeople(t *testing.T) {
 	o.settings = fmt.Sprintf("console: {listen: %s, users: [{name: admin, verifier: '%s'}]}\n", freeAddress(t), clientVerifier(t))
 	s := siteWithReaders(t, o, "partner")
 	s.serve(t)
-	ask := func(user, sql string) string {
-		t.Helper()
-		return strings.TrimSpace(psql(t, s.of(user), sql).must(t).stdout)
-	}
-	number := func(user, sql string) int {
-		t.Helper()
-		n, err := strconv.Atoi(ask(user, sql))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	ask, number := s.asks(t)
 	const joined = " FROM visits v JOIN patients p USING (patient_id)"
 	admin := connect(t, s.admin)
 	all := scalar[int](t, admin, "SELECT count(*)"+joined)
