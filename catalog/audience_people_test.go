@@ -29,7 +29,7 @@ func TestGuardedPeopleRefuseAudiences(t *testing.T) {
 		"by k":                        {[]privacy.Spec{k}, stricter, nil, Guarded, ""},
 		"by values":                   {[]privacy.Spec{k, diverse}, stricter, nil, Guarded, "those of classes that are united later"},
 		"by values, immediate":        {[]privacy.Spec{k, diverse}, stricter, nil, Immediate, ""},
-		"by values of the audience":   {[]privacy.Spec{k}, valued, nil, Guarded, "such releases are made by k alone"},
+		"by values of the audience":   {[]privacy.Spec{k}, valued, nil, Guarded, "unions of classes of persons are made by k alone"},
 		"a coarser column":            {[]privacy.Spec{k}, coarser, nil, Guarded, "its audiences see columns as its own readers do"},
 		"hidden from its own readers": {[]privacy.Spec{k}, stricter, []string{"blood"}, Guarded, "audiences see no column that these do not"},
 		"reserved for audiences":      {[]privacy.Spec{k}, stricter, []string{"blood"}, Guarded, "public.patients.blood: is for audiences alone"},
