@@ -346,8 +346,8 @@ func (b *builder) checkAudiences() {
 	}
 }
 
-// checkGuardedPersons refuses what audiences of guarded tables that are released together do not have: their rows are
-// united by k alone, and show what those of the release before show.
+// checkGuardedPersons refuses what audiences of guarded tables that are released together do not have: their rows
+// show what those of the release before show.
 func (b *builder) checkGuardedPersons() {
 	if len(b.publication.Policy.Hidden) > 0 {
 		b.problem("", "hides columns from its own readers, has guarded updates and is released together with others, where audiences see no column that these do not", "leave hide out, or write updates: immediate")
@@ -356,11 +356,6 @@ func (b *builder) checkGuardedPersons() {
 		for _, c := range a.Columns {
 			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates and is released together with others: its audiences see columns as its own readers do", a.Audience),
 				"leave the column out of the audience's columns, hide it, or write updates: immediate")
-		}
-		for _, spec := range a.Constraints {
-			if spec.Model != privacy.K {
-				b.problem("", fmt.Sprintf("has guarded updates, is released together with others, and is shown to audience %s by %v: such releases are made by k alone", a.Audience, spec), "state k alone, or write updates: immediate")
-			}
 		}
 	}
 	for _, c := range b.publication.Reserved {

@@ -94,6 +94,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 
 	nothingIsKept(t, conn)
 	compareKept(t, conn, execute)
+	compareRepublished(t, settings.Copy(), execute)
 	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
