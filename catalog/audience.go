@@ -335,9 +335,10 @@ func (b *builder) checkAudiences() {
 	if !b.member {
 		b.checkParts()
 	}
-	b.checkLimits()
 	if b.member && t.Updates.Mode == Guarded {
 		b.checkGuardedPersons()
+	} else {
+		b.checkLimits()
 	}
 	for _, a := range t.Audiences {
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {

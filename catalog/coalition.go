@@ -121,7 +121,4 @@ func (b *builder) checkCoalitions() {
 	if quasi := t.ByRole(QuasiIdentifying); len(quasi) > 0 && !slices.ContainsFunc(quasi, func(c ColumnPolicy) bool { return !slices.Contains(t.Hidden, c.Name) }) {
 		b.problem("", "hides all its quasi-identifying columns from its own readers", "leave one of them out of hide")
 	}
-	if len(t.Hidden) > 0 && b.member && t.Updates.Mode == Guarded {
-		b.problem("", "hides columns from its own readers, which is for tables of people with immediate updates, and for tables that stand alone", "remove hide, or write updates: immediate")
-	}
 }

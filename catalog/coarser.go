@@ -84,10 +84,6 @@ func (b *builder) checkLimits() {
 		forms[c.Name] = c.Publish
 	}
 	for _, a := range b.publication.Policy.Audiences {
-		if len(a.Columns) > 0 && b.member && b.publication.Policy.Updates.Mode == Guarded {
-			b.problem("", fmt.Sprintf("audience %s is to see columns coarser or in other forms, which is for tables of people with immediate updates, and for tables that stand alone", a.Audience), "remove the audience's columns, or write updates: immediate")
-			continue
-		}
 		for _, c := range a.Columns {
 			i := slices.IndexFunc(attributes, func(of Attribute) bool { return of.Column == c.Name })
 			if i < 0 {
