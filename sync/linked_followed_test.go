@@ -167,6 +167,8 @@ func TestVerifierRefusesSpoiledGuardedPeopleAudiences(t *testing.T) {
 		{release, "UPDATE %[1]s SET kproxy_person = kproxy_person + 1", "a row with keys belongs to a row of the same person"},
 		{release, "UPDATE %[1]s SET kproxy_persons = NULL, patient_id = NULL, house = NULL, visit_id = NULL" + one, "every row has keys, and those of the finer release that has it have them"},
 		{release, "UPDATE %[1]s l SET kproxy_person = (SELECT min(o.kproxy_person) FROM %[1]s o WHERE o.kproxy_persons = l.kproxy_persons AND o.kproxy_window = l.kproxy_window)", "a pseudonym of a window leads to one of the finer release"},
+		{release, `INSERT INTO %[1]s SELECT (jsonb_populate_record(l, '{"kproxy_row": 1000000}')).* FROM %[1]s l
+			WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s JOIN ` + of("release", "visits") + ` USING (kproxy_row))`, "a pseudonym of a window leads to one of the finer release"},
 	} {
 		h.exec("CREATE TABLE kept AS TABLE " + c.table)
 		h.exec(fmt.Sprintf(c.spoil, c.table))
