@@ -108,12 +108,16 @@ func (o *coarseReader) restart() {
 	before, next := o.release.Freshness(), o.release.NextGroup()
 	o.add()
 	o.release.StartAt(next)
+	o.load()
+	o.m.require(o.release.Freshness() == before, "level %d: freshness %+v after loading, %+v before", o.level, o.release.Freshness(), before)
+}
+
+func (o *coarseReader) load() {
 	var rows []lineage.StoredRow
 	for _, r := range o.rows {
 		rows = append(rows, lineage.StoredRow{ID: r.id, Class: r.group, Person: r.person, Sensitive: r.shows.values.Sensitive, Sealed: r.sealed})
 	}
 	o.m.must(o.release.Load(rows, o.parted, slices.Collect(maps.Values(o.units)), o.weights))
-	o.m.require(o.release.Freshness() == before, "level %d: freshness %+v after loading, %+v before", o.level, o.release.Freshness(), before)
 }
 
 // version takes over what the last version changed, and checks it.
