@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -187,4 +188,40 @@ func TestCoarserGuardedKeepsTheFinerK(t *testing.T) {
 			t.Error("nothing was shown")
 		}
 	}
+}
+
+// TestCoarserGuardedDrawsPseudonyms: which pseudonym of the group a person's rows carry in a window is drawn, so that it leads from no
+// window to another one, and follows from no order.
+func TestCoarserGuardedDrawsPseudonyms(t *testing.T) {
+	t.Parallel()
+	w := newGuardedWorld(t, 2, people.Knows{Crowd: 1}, 5, 1, 0, 6)
+	w.happen(6)
+	persons, own, first, frames := map[string]bool{}, 0, 0, map[string]bool{}
+	for _, r := range w.audiences[0].ever { // those of a cell in ascending order
+		if person := fmt.Sprint(frameOf(r)); r.table == 1 && !persons[person] {
+			persons[person] = true
+			if r.Person == r.person.Own {
+				own++
+			}
+			if frame := fmt.Sprint(r.unit(), r.vanished); !frames[frame] {
+				frames[frame] = true
+				if r.Person == w.audiences[0].least(r.class) {
+					first++
+				}
+			}
+		}
+	}
+	if len(frames) < 4 || 2*own > len(persons) || 2*first > len(frames) {
+		t.Errorf("of %d persons in %d windows, %d have their own pseudonym; %d windows begin with the first", len(persons), len(frames), own, first)
+	}
+}
+
+// least is the first pseudonym of a group.
+func (a *audienceWorld) least(class int64) (least uint64) {
+	for _, r := range a.ever {
+		if r.table == 0 && r.class == class && (least == 0 || r.Own < least) {
+			least = r.Own
+		}
+	}
+	return least
 }
