@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/internal/bench/result"
 )
 
@@ -26,9 +26,9 @@ func TestSectionsAreMeasured(t *testing.T) {
 	}
 	t.Chdir(root)
 	dir := t.TempDir()
-	program := filepath.Join(dir, "kproxy")
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/kproxy").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
+	program, err := rig.Build(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	o := tinyOptions(t, dir)
 	o.tools = tools{kproxy: program, peers: []string{peer}}

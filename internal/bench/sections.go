@@ -10,7 +10,7 @@ import (
 )
 
 // sections in the order of the page.
-var sections = []section{anonymization, peers, maintained, synchronization, proxying, rewriting, wholeSystem}
+var sections = []section{anonymization, peers, maintained, synchronization, proxying, dashboards, rewriting, wholeSystem}
 
 func sectionNames() (names []string) {
 	for _, s := range sections {

@@ -6,21 +6,21 @@ import (
 	"encoding/xml"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/internal/hospital"
 )
 
 // TestDay lives through days with the program that users have.
 func TestDay(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(t.TempDir(), "kproxy")
-	if output, err := exec.Command("go", "build", "-o", program, "../../../cmd/kproxy").CombinedOutput(); err != nil {
-		t.Fatalf("building kproxy: %v\n%s", err, output)
+	program, err := rig.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Run("whole", func(t *testing.T) { t.Parallel(); testWholeDay(t, program) })
 	t.Run("interrupted", func(t *testing.T) { t.Parallel(); testInterruptedDay(t, program) })

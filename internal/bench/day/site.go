@@ -99,7 +99,7 @@ func (s *site) close() {
 func (s *site) settings() map[string]string {
 	settings := map[string]string{
 		"max_connections": fmt.Sprint(s.Dashboards + 100), "shared_buffers": fmt.Sprintf("%dMB", s.buffers()>>20),
-		"max_wal_size": "4GB", "checkpoint_timeout": "5min",
+		"max_wal_size": "4GB", "checkpoint_timeout": "5min", "jit": "on",
 	}
 	if runtime.NumCPU() <= 4 {
 		settings["max_parallel_workers_per_gather"] = "0"
