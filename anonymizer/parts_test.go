@@ -133,7 +133,7 @@ func checkReaders(table *anonymizer.Table, parts []anonymizer.Part, set privacy.
 			}
 		}
 	}
-	whole := anonymizertest.Group{Records: table.Len(), Sensitive: [][]uint32{table.Sensitive(0)}}
+	whole := anonymizertest.Group{Records: table.Len(), Sensitive: [][]uint32{table.Sensitive(0)}}.Counted()
 	for _, c := range set {
 		var over []int // nil = all
 		switch constraint := c.(type) {

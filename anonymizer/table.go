@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -14,6 +15,15 @@ import (
 type Attribute struct {
 	Name      string
 	Hierarchy hierarchy.Hierarchy
+}
+
+// Following are the attributes of a release without limits of its own that follows one which shows these (hierarchy.Following).
+func Following(shown []Attribute) []Attribute {
+	all := slices.Clone(shown)
+	for i := range all {
+		all[i].Hierarchy = hierarchy.Following(all[i].Hierarchy)
+	}
+	return all
 }
 
 // Table holds the records to be anonymized, column by column. It is read-only

@@ -16,7 +16,7 @@ import (
 // record stands in one place, every class satisfies the constraints, and what
 // is published for it holds for the texts of all its members.
 func CheckRelease(d *workload.Data, r *anonymizer.Release, constraints privacy.ConstraintSet) error {
-	records := records(d)
+	records, whole := records(d), group(d, nil).Counted()
 	seen := make([]int, records)
 	var errs []error
 	for number, class := range append([]anonymizer.EquivalenceClass{r.Withheld}, r.Classes...) {
@@ -27,7 +27,7 @@ func CheckRelease(d *workload.Data, r *anonymizer.Release, constraints privacy.C
 			seen[i]++
 		}
 		if number > 0 {
-			errs = append(errs, CheckClass(d, class, constraints))
+			errs = append(errs, checkClass(d, class, whole, constraints))
 		}
 	}
 	for i, times := range seen {
@@ -41,7 +41,11 @@ func CheckRelease(d *workload.Data, r *anonymizer.Release, constraints privacy.C
 // CheckClass proves that a class satisfies the constraints and that what is
 // published for it holds for the texts of its members.
 func CheckClass(d *workload.Data, class anonymizer.EquivalenceClass, constraints privacy.ConstraintSet) error {
-	if err := CheckConstraints(group(d, class), group(d, nil), constraints); err != nil {
+	return checkClass(d, class, group(d, nil), constraints)
+}
+
+func checkClass(d *workload.Data, class anonymizer.EquivalenceClass, whole Group, constraints privacy.ConstraintSet) error {
+	if err := CheckConstraints(group(d, class), whole, constraints); err != nil {
 		return err
 	}
 	for a, attribute := range d.Attributes {

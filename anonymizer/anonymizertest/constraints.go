@@ -20,6 +20,26 @@ type Group struct {
 	Records   int
 	Sensitive [][]uint32 // sensitive attribute, record
 	Subjects  []uint32   // the person of each record; nil = each record another one
+
+	counted *counted // nil = not counted in advance
+}
+
+// counted is what Counted has found.
+type counted struct {
+	persons int
+	values  []map[uint32]int // of each sensitive attribute, see counts
+}
+
+// Counted counts the group in advance. A whole table that many classes are compared with is counted once
+// instead of for each of them. Its records may not change afterwards.
+func (g Group) Counted() Group {
+	g.counted = nil
+	c := &counted{persons: g.persons()}
+	for attribute := range g.Sensitive {
+		c.values = append(c.values, g.counts(attribute))
+	}
+	g.counted = c
+	return g
 }
 
 // group takes some of the records, all of them for nil.
@@ -85,6 +105,9 @@ func CheckConstraints(class, whole Group, constraints privacy.ConstraintSet) err
 }
 
 func (g Group) persons() int {
+	if g.counted != nil {
+		return g.counted.persons
+	}
 	if g.Subjects == nil {
 		return g.Records
 	}
@@ -95,8 +118,11 @@ func (g Group) persons() int {
 	return len(different)
 }
 
-// counts are the persons who have each value.
+// counts are the persons who have each value. The caller does not change them.
 func (g Group) counts(attribute int) map[uint32]int {
+	if g.counted != nil {
+		return g.counted.values[attribute]
+	}
 	type pair struct{ person, code uint32 }
 	seen, counts := map[pair]bool{}, map[uint32]int{}
 	for i, code := range g.Sensitive[attribute] {
@@ -114,9 +140,9 @@ func (g Group) counts(attribute int) map[uint32]int {
 
 // shares are the counts by the number of persons.
 func (g Group) shares(attribute int) map[uint32]*big.Rat {
-	shares := map[uint32]*big.Rat{}
+	shares, persons := map[uint32]*big.Rat{}, int64(g.persons())
 	for code, count := range g.counts(attribute) {
-		shares[code] = big.NewRat(int64(count), int64(g.persons()))
+		shares[code] = big.NewRat(int64(count), persons)
 	}
 	return shares
 }

@@ -28,8 +28,9 @@ func CheckGeneralization(spec hierarchy.Spec, texts []string, g hierarchy.Genera
 	if err := checkAllowed(spec, g); err != nil {
 		return err
 	}
+	published := intervalOf(spec, g)
 	for _, text := range texts {
-		if !holds(spec, text, g) {
+		if !holds(spec, text, g, published) {
 			return fmt.Errorf("%+v does not hold for %q", g, text)
 		}
 		if spec.Kind == hierarchy.Suppression && g.Value != text && allEqual(texts) {
@@ -52,8 +53,9 @@ func hides(spec hierarchy.Spec, texts []string) bool {
 		return true
 	case len(spec.Steps) > 0:
 		step := spec.Steps[len(spec.Steps)-1]
+		first := cellNumber(spec, step, rational(texts[0]))
 		return slices.ContainsFunc(texts, func(text string) bool {
-			return cellNumber(spec, step, rational(text)).Cmp(cellNumber(spec, step, rational(texts[0]))) != 0
+			return cellNumber(spec, step, rational(text)).Cmp(first) != 0
 		})
 	case len(spec.Units) > 0:
 		unit := spec.Units[len(spec.Units)-1]
@@ -69,14 +71,25 @@ func allEqual(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(text string) bool { return text != texts[0] })
 }
 
-func holds(spec hierarchy.Spec, text string, g hierarchy.Generalization) bool {
+// interval is what is published for numbers.
+type interval struct{ lower, value, upper *big.Rat }
+
+// intervalOf reads the numbers of a generalization; it is empty for other kinds.
+func intervalOf(spec hierarchy.Spec, g hierarchy.Generalization) interval {
+	if spec.Kind != hierarchy.Numeric {
+		return interval{}
+	}
+	return interval{rational(g.Lower), rational(g.Value), rational(g.Upper)}
+}
+
+func holds(spec hierarchy.Spec, text string, g hierarchy.Generalization, published interval) bool {
 	switch spec.Kind {
 	case hierarchy.Numeric:
-		if len(spec.Steps) > 0 && spec.Domain == hierarchy.DomainDecimal && rational(text).Cmp(rational(g.Upper)) == 0 {
+		x := rational(text)
+		if len(spec.Steps) > 0 && spec.Domain == hierarchy.DomainDecimal && x.Cmp(published.upper) == 0 {
 			return false // a shared bound belongs to the upper interval
 		}
-		return between(rational(g.Lower), rational(text), rational(g.Upper)) &&
-			between(rational(g.Lower), rational(g.Value), rational(g.Upper))
+		return between(published.lower, x, published.upper) && between(published.lower, published.value, published.upper)
 	case hierarchy.Date:
 		return g.Lower <= text && text <= g.Upper && g.Lower <= g.Value && g.Value <= g.Upper
 	case hierarchy.Categorical:

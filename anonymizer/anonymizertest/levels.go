@@ -47,7 +47,7 @@ func CheckLevels(t *anonymizer.Table, r *anonymizer.Release, constraints privacy
 	if len(others) == 0 {
 		return nil
 	}
-	all := tableGroup(t, everyRecord(t))
+	all := tableGroup(t, everyRecord(t)).Counted()
 	if t.Subjects() != nil {
 		for e, class := range r.Classes {
 			if err := CheckConstraints(tableGroup(t, class), all, others); err != nil {

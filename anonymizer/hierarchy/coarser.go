@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // Coarseness limits what a release shows of an attribute that a finer release shows as its own hierarchy
@@ -104,11 +102,8 @@ func depthOf(nodes []Node) (depth int) {
 // For each of the limits, what may be shown is closed: the least that covers several sets is the least that
 // covers what is shown of each. So a chain of such hierarchies gives what the last one gives alone.
 func Coarser(h Hierarchy, finer Spec, c Coarseness) (Hierarchy, error) {
-	if of, limited := h.(coarser); c.IsZero() && limited {
-		return coarser{Hierarchy: h, shows: of.shows, lift: func(g Generalization) Generalization { return g }}, nil
-	}
 	if c.IsZero() {
-		return h, nil
+		return Following(h), nil
 	}
 	if err := c.Within(finer, 0); err != nil {
 		return nil, err
@@ -129,6 +124,15 @@ func Coarser(h Hierarchy, finer Spec, c Coarseness) (Hierarchy, error) {
 		of.lift = shows.liftTo(int32(c.Depth))
 	}
 	return of, err
+}
+
+// Following is the hierarchy of a release without limits of its own that follows one which shows an attribute by h. Show leaves
+// what that has shown as it is: limits are not for what is limited already, of which less would be shown.
+func Following(h Hierarchy) Hierarchy {
+	if of, limited := h.(coarser); limited {
+		return coarser{Hierarchy: h, shows: of.shows, lift: func(g Generalization) Generalization { return g }}
+	}
+	return h
 }
 
 // coarser is a hierarchy with limits. Cells are those of the hierarchy that it has no limits of.
@@ -242,19 +246,8 @@ func (h calendar) shownDays(g Generalization) (first, last int64, ok bool) {
 
 // lift cuts codes and masked prefixes to a length that is left.
 func (p *prefixes) lift(g Generalization) Generalization {
-	shown, length := beginning(g.Value)
-	keep := utf8.RuneCountInString(shown)
-	if shown == g.Value && keep <= p.keep[0] {
-		return g // a code
-	}
-	if keep = allowed(p.keep, keep); keep == 0 {
-		return Generalization{Value: Root}
-	}
-	kept := leading(shown, keep)
-	if length < 0 {
-		return Generalization{Value: kept + Root}
-	}
-	return Generalization{Value: kept + strings.Repeat(Root, length-keep)}
+	beginning := beginning(g.Value)
+	return p.shown(beginning, beginning == g.Value)
 }
 
 // liftTo raises labels to a depth; those that the specification does not name, to the root.

@@ -12,8 +12,9 @@ import (
 // them, and by nothing else: it tells nothing that these do not. It covers all of them. It is what
 // Generalize gives for all values, but for
 //
-//   - prefixes of codes of several lengths: a single asterisk stands for one character or for any
-//     number, and a union takes it for any number, where Generalize would tell which;
+//   - prefixes, which end in a single asterisk, for any number of characters: a single asterisk of a part
+//     stands for one character or for any number, and Generalize would tell which. Unions never tell the length,
+//     so that those of one beginning are alike, also where the parts tell it;
 //   - decimals of more than 15 digits, where Value can differ in the last digit.
 //
 // No sets at all, and those of a hierarchy that is not of this package, are hidden unless all are
@@ -29,12 +30,13 @@ func Union(h Hierarchy, published []Generalization) Generalization {
 		}
 		alike = alike && g == published[0]
 	}
-	if alike {
-		return published[0]
-	}
-	if u, ok := h.(interface {
+	u, ok := h.(interface {
 		union(published []Generalization) Generalization
-	}); ok {
+	})
+	switch {
+	case alike && (!ok || h.Kind() != Prefix):
+		return published[0]
+	case ok:
 		return u.union(published)
 	}
 	return Generalization{Hidden: true}
@@ -200,35 +202,34 @@ func (h ordered) ends(g Generalization) (low, high int, ok bool) {
 	return low, high, known && alsoKnown
 }
 
-// beginning is what a published code or masked prefix shows, and its number of characters, -1 where
-// that is not known.
-func beginning(label string) (shown string, length int) {
-	shown = strings.TrimRight(label, "*")
-	if len(label)-len(shown) == 1 {
-		return shown, -1
-	}
-	return shown, utf8.RuneCountInString(label)
-}
-
 // A code with asterisks of its own at the end is taken for a masked prefix.
 func (p *prefixes) union(published []Generalization) Generalization {
-	common, length := beginning(published[0].Value)
-	for _, g := range published[1:] {
-		shown, other := beginning(g.Value)
-		if other != length {
-			length = -1
-		}
-		common = commonPrefix(common, shown)
+	first := published[0].Value
+	common, alike := first, true
+	for _, g := range published {
+		common, alike = commonPrefix(common, beginning(g.Value)), alike && g.Value == first
 	}
-	keep := utf8.RuneCountInString(common)
+	if alike && common == first {
+		return p.shown(first, true)
+	}
+	return p.shown(common, false)
+}
+
+// beginning is what a code or masked prefix shows of the codes that it stands for.
+func beginning(label string) string { return strings.TrimRight(label, Root) }
+
+// shown is what a coarser release shows of a code, or of all that begin so: as much as may be kept, and one
+// asterisk for whatever follows.
+func (p *prefixes) shown(text string, code bool) Generalization {
+	keep := utf8.RuneCountInString(text)
 	if len(p.keep) > 0 {
-		if keep = allowed(p.keep, keep); keep == 0 {
-			return Generalization{Value: Root}
+		if code && keep <= p.keep[0] {
+			return Generalization{Value: text}
 		}
+		keep, code = allowed(p.keep, keep), false
 	}
-	kept := leading(common, keep)
-	if length < 0 {
-		return Generalization{Value: kept + Root}
+	if code {
+		return Generalization{Value: text}
 	}
-	return Generalization{Value: kept + strings.Repeat(Root, length-keep)}
+	return Generalization{Value: leading(text, keep) + Root}
 }

@@ -231,7 +231,7 @@ func (h *history) check(part *kept) error {
 	if err := part.shadow.check(part.partition, h.rows); err != nil {
 		return err
 	}
-	whole := h.group(slices.Collect(maps.Keys(h.rows)))
+	whole := h.group(slices.Collect(maps.Keys(h.rows))).Counted()
 	members := part.shadow.sorted()
 	if withheld := members[0]; len(withheld) > 0 {
 		feasible := anonymizertest.CheckConstraints(whole, whole, part.component.Constraints) == nil

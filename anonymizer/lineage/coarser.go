@@ -121,15 +121,15 @@ type replaced struct{ old, new RowID }
 // AddCoarser has another release follow, coarser than all before. Constraints are all that hold for it. It is
 // to be called before the first record comes; the error is ErrRelative.
 func (l *Lineage) AddCoarser(constraints privacy.ConstraintSet) (*Coarser, error) {
-	attributes := l.rules.attributes
+	finer := l.rules.attributes
 	if n := len(l.coarser); n > 0 {
-		attributes = l.coarser[n-1].rules.attributes
+		finer = l.coarser[n-1].rules.attributes
 	}
-	return l.AddLimited(attributes, constraints)
+	return l.AddLimited(anonymizer.Following(finer), constraints)
 }
 
-// AddLimited is AddCoarser of a release that may show less of some attributes: these are the ones of the release before, or
-// limited ones of them (hierarchy.Coarser).
+// AddLimited is AddCoarser of a release that may show less of some attributes: hierarchies are those of
+// hierarchy.Coarser over the release before, or of hierarchy.Following.
 func (l *Lineage) AddLimited(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet) (*Coarser, error) {
 	if constraints.Relative() {
 		return nil, ErrRelative
@@ -140,7 +140,7 @@ func (l *Lineage) AddLimited(attributes []anonymizer.Attribute, constraints priv
 		crowd:     l.options.Crowd,
 		least:     least,
 		seed:      l.options.Seed,
-		nextGroup: max(1, l.options.FirstClass), nextRow: &l.released.nextRow,
+		nextGroup: 1, nextRow: &l.released.nextRow,
 		tally: tally.New[*class](constraints.K(), tally.Options{Crowd: l.options.Crowd, SeveralRows: l.rules.subjects}),
 		units: make(map[incremental.ClassID]*unit), groups: make(map[incremental.ClassID]*group), marked: make(map[incremental.ClassID]struct{}),
 		changes: newCoarserChanges(),

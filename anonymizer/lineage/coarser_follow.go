@@ -179,6 +179,25 @@ func (c *Coarser) publishWaiting(ctx context.Context) error {
 	return nil
 }
 
+// Overdue reports whether enough classes wait for each other, as they may where the release was loaded: the next
+// [Lineage.Publish] unites them.
+func (c *Coarser) Overdue() bool {
+	if !c.waited {
+		return false
+	}
+	rows, persons := 0, make(map[uint32]struct{})
+	for _, u := range c.waiting() {
+		for _, r := range c.finer.shownRows(u.id) {
+			rows++
+			persons[r.person] = struct{}{}
+		}
+	}
+	if c.rules.subjects {
+		rows = len(persons)
+	}
+	return rows >= c.least
+}
+
 // waiting are the units that wait for others, by number.
 func (c *Coarser) waiting() []*unit {
 	var all []*unit

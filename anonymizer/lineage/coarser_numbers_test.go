@@ -19,7 +19,7 @@ func TestCoarserNumbersGoOnAfterThoseLoaded(t *testing.T) {
 	t.Parallel()
 	loaded := 0
 	for seed := range uint64(4) {
-		m, readers := coarsened(t, rand.New(rand.NewPCG(seed, 17)), plainSetting(), stricter["k"], false)
+		m, readers := coarsened(t, rand.New(rand.NewPCG(seed, 17)), plainSetting(), stricter["k"], [2]bool{})
 		m.operate(30)
 		m.lineage = m.newLineage(m.setting.options)
 		m.must(m.lineage.Load(m.journal.stored(m.members, m.record)))
@@ -41,53 +41,74 @@ func TestCoarserNumbersGoOnAfterThoseLoaded(t *testing.T) {
 	}
 }
 
-// TestCoarserNumbersBeginAfterThoseOfTheLineage: a store of earlier versions has counted all classes together, and tells the lineage.
-func TestCoarserNumbersBeginAfterThoseOfTheLineage(t *testing.T) {
+// TestCoarserNumbersTellNothingOfTheLineage: groups are counted from 1, however many classes finer readers have had.
+func TestCoarserNumbersTellNothingOfTheLineage(t *testing.T) {
 	t.Parallel()
 	s := plainSetting()
 	s.options.FirstClass = 100
-	_, readers := coarsened(t, rand.New(rand.NewPCG(1, 23)), s, stricter["k"], false)
+	m, readers := coarsened(t, rand.New(rand.NewPCG(1, 23)), s, stricter["k"], [2]bool{})
+	m.operate(30)
 	for _, o := range readers {
-		if next := o.release.NextGroup(); next < 100 {
-			t.Errorf("level %d: group %d is the next", o.level, next)
+		if next := o.release.NextGroup(); next < 2 || next >= 100 || next != o.last+1 {
+			t.Errorf("level %d: group %d is the next after %d", o.level, next, o.last)
 		}
 	}
 }
 
-// TestCoarserOfLimitedIsLimited: a release that follows one of limited attributes shows no more of them than that.
-func TestCoarserOfLimitedIsLimited(t *testing.T) {
-	t.Parallel()
+// secondOfLimited is what two releases show, the second over the first, which shows intervals of 10 or of 1,000 of one attribute: of five records
+// of each value, which the lineage shows as they are.
+func secondOfLimited(t *testing.T, domain hierarchy.Domain, values [4]int) (first, second map[incremental.ClassID][]hierarchy.Generalization) {
+	t.Helper()
 	const k = 5
-	spec := hierarchy.Spec{Kind: hierarchy.Numeric}
+	spec := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: domain}
 	numeric, err := hierarchy.New(spec)
 	must(t, err)
 	limited, err := hierarchy.Coarser(numeric, spec, hierarchy.Coarseness{Steps: []float64{10, 1000}})
 	must(t, err)
 	l, err := lineage.New([]anonymizer.Attribute{{Name: "age", Hierarchy: numeric}}, privacy.ConstraintSet{privacy.KAnonymity{K: k}}, partition.RoundedPartition{}, lineage.Options{Crowd: 1})
 	must(t, err)
-	first, err := l.AddLimited([]anonymizer.Attribute{{Name: "age", Hierarchy: limited}}, privacy.ConstraintSet{privacy.KAnonymity{K: 2 * k}})
+	one, err := l.AddLimited([]anonymizer.Attribute{{Name: "age", Hierarchy: limited}}, privacy.ConstraintSet{privacy.KAnonymity{K: 2 * k}})
 	must(t, err)
-	second, err := l.AddCoarser(privacy.ConstraintSet{privacy.KAnonymity{K: 4 * k}})
+	other, err := l.AddCoarser(privacy.ConstraintSet{privacy.KAnonymity{K: 4 * k}})
 	must(t, err)
 	now := time.Unix(0, 0)
 	for i := range 4 * k {
-		age := fmt.Sprint([]int{22, 27, 42, 47}[i/k])
-		must(t, l.Insert(lineage.Record{Record: incremental.Record{ID: incremental.RecordID(i + 1), Cells: []hierarchy.Cell{numeric.Encode(age)}}}, now))
+		must(t, l.Insert(lineage.Record{Record: incremental.Record{ID: incremental.RecordID(i + 1), Cells: []hierarchy.Cell{numeric.Encode(fmt.Sprint(values[i/k]))}}}, now))
 	}
 	_, err = l.Publish(t.Context(), now)
 	must(t, err)
-	if finer := first.Changes().Classes; len(finer) != 2 {
-		t.Fatalf("the first release shows %+v", finer)
-	}
-	coarser := second.Changes().Classes
-	for _, labels := range coarser {
-		if labels[0].Lower != "0" || labels[0].Upper != "999" {
+	return one.Changes().Classes, other.Changes().Classes
+}
+
+// shownOnce checks that one group is shown, with these bounds.
+func shownOnce(t *testing.T, groups map[incremental.ClassID][]hierarchy.Generalization, lower, upper string) {
+	t.Helper()
+	for _, labels := range groups {
+		if labels[0].Lower != lower || labels[0].Upper != upper {
 			t.Errorf("the second release shows %+v", labels[0])
 		}
 	}
-	if len(coarser) != 1 {
-		t.Errorf("%d groups are shown", len(coarser))
+	if len(groups) != 1 {
+		t.Errorf("%d groups are shown", len(groups))
 	}
+}
+
+// TestCoarserOfLimitedIsLimited: a release that follows one of limited attributes shows no more of them than that.
+func TestCoarserOfLimitedIsLimited(t *testing.T) {
+	t.Parallel()
+	first, second := secondOfLimited(t, hierarchy.DomainInteger, [4]int{22, 27, 42, 47})
+	if len(first) != 2 {
+		t.Fatalf("the first release shows %+v", first)
+	}
+	shownOnce(t, second, "0", "999")
+}
+
+// TestCoarserLimitsOnce: a release without limits of its own shows what the one that it follows has limited as that does. The upper bound of
+// an interval of decimals is in the next one: limited again, it would be shown in a wider one.
+func TestCoarserLimitsOnce(t *testing.T) {
+	t.Parallel()
+	_, second := secondOfLimited(t, hierarchy.DomainDecimal, [4]int{31, 32, 33, 34})
+	shownOnce(t, second, "30", "40")
 }
 
 func plainSetting() setting {

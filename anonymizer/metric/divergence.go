@@ -9,38 +9,46 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 )
 
-// Divergence is the Kullback-Leibler divergence sum P ln(P/Q), in nats, of the
-// counts that a query grouped by some attributes finds (Kifer and Gehrke 2006,
-// Ghinita et al. 2009). The attributes are indexes into the table's.
+// Divergence returns the Kullback-Leibler divergence, in nats, of the counts that a
+// query grouped by some attributes finds (Kifer and Gehrke 2006, Ghinita et al. 2009):
 //
-// P is the distribution of the original records over the combinations of
-// values. Q is that of the release: each class spreads its records evenly over
-// the combinations of values that its box allows, among all values that the
-// table has in each attribute: those in the range that is published, or those
-// below the node. Withheld records are spread over all combinations. The sum runs
-// over the combinations that the original has; where the release puts records
-// into others, these are missing from Q and add to the divergence. Q is never 0
-// where P is not, so there is nothing to smooth.
+//	sum_x P(x) * ln(P(x) / Q(x))
 //
-// Range 0 (the same counts) to ln of the number of combinations or so, without a
-// fixed bound; lower is better. No attributes, or an empty table, have 0.
+// The attributes are indexes into the table's. P is the distribution of the original
+// records over the combinations x of their values, Q that of the release: each class
+// spreads its records evenly over the combinations in its box, of the values that the
+// table has in each attribute (those in the published range, or those below the
+// node). Withheld records are spread over all combinations. The sum runs over the
+// combinations that the original has; records that the release puts into others are
+// missing from Q and add to the divergence. Q is never 0 where P is not, so there is
+// nothing to smooth.
+//
+// The range is 0 (the same counts) to about ln of the number of combinations, without
+// a fixed bound; lower is better.
+//
+// Special cases are:
+//
+//	= 0 without attributes
+//	= 0 for an empty table
 func Divergence(t *anonymizer.Table, r *anonymizer.Release, over []int) float64 {
 	return divergence(t, r, axesOf(t, r, over), over, t.Len())
 }
 
-// NeighborDivergence looks up so many of the records of a table that has more than
-// another number.
 const (
+	// divergenceAll is the size, in records, up to which NeighborDivergence looks up all of a table.
+	divergenceAll = 100_000
+	// divergenceSample is how many records it looks up in a larger one.
 	divergenceSample = 5_000
-	divergenceAll    = 100_000
 )
 
-// NeighborDivergence is the mean Divergence of the counts grouped by each two
+// NeighborDivergence returns the mean Divergence of the counts grouped by each two
 // neighboring attributes, or by the only one. Range and direction are those of
-// Divergence. Of a table of more than 100,000 records it takes the mean of ln(P/Q)
-// over 5,000 of them, evenly spaced in the order of their values, which bounds the
-// time: the standard error is at most 1/70 of the spread of ln(P/Q), and all
-// releases of a table are measured by the same records.
+// Divergence.
+//
+// To bound the time, of a table of more than 100,000 records it takes the mean of
+// ln(P/Q) over 5,000, evenly spaced in the order of their values. The standard error
+// is at most 1/70 of the spread of ln(P/Q), and all releases of a table are measured
+// by the same records.
 func NeighborDivergence(t *anonymizer.Table, r *anonymizer.Release) float64 {
 	over := make([]int, len(t.Attributes()))
 	for a := range over {
@@ -60,7 +68,7 @@ func NeighborDivergence(t *anonymizer.Table, r *anonymizer.Release) float64 {
 	return sum / float64(len(over)-1)
 }
 
-// divergence looks up so many of the records.
+// divergence is Divergence over a sample of that many records.
 func divergence(t *anonymizer.Table, r *anonymizer.Release, axes []*axis, over []int, records int) float64 {
 	groups, sizes := group(axes, t.Len())
 	counts := sizes
@@ -75,8 +83,8 @@ func divergence(t *anonymizer.Table, r *anonymizer.Release, axes []*axis, over [
 	return max(0, sum)
 }
 
-// thin takes some records at even distances, and says how many of each group of
-// which one was taken.
+// thin takes a sample of the records at even distances. It returns the groups of
+// which a record was taken, their sizes, and how many were taken of each.
 func thin(points [][]int32, sizes []int, records, taken int) (kept [][]int32, keptSizes, counts []int) {
 	kept = make([][]int32, len(points))
 	before := 0 // records
@@ -94,8 +102,8 @@ func thin(points [][]int32, sizes []int, records, taken int) (kept [][]int32, ke
 	return kept, keptSizes, counts
 }
 
-// group finds the combinations of values, as points on the axes, and how many
-// records have each.
+// group returns the combinations of values, as points on the axes, and the number of
+// records that have each.
 func group(axes []*axis, records int) (points [][]int32, sizes []int) {
 	if len(axes) == 2 {
 		return groupPairs(axes[0].ranks, axes[1].ranks)
@@ -132,8 +140,8 @@ func groupPairs(first, second []int32) (points [][]int32, sizes []int) {
 	return points, sizes
 }
 
-// unique gives the different points among some, and the number of the one that
-// each equals.
+// unique returns the different points, and for each of the count points given the
+// index of its equal among them.
 func unique(columns [][]int32, count int) (points [][]int32, of []int32) {
 	compare := func(i, j int32) int {
 		for _, column := range columns {
@@ -162,13 +170,13 @@ func unique(columns [][]int32, count int) (points [][]int32, of []int32) {
 	return points, of
 }
 
-// load is a box and the records that are spread over it.
+// load is a number of records that are spread evenly over a box.
 type load struct {
 	box     []span
 	records int
 }
 
-// spread gives for each point how many records of the release lie there.
+// spread returns how many records of the release lie on each point.
 func spread(r *anonymizer.Release, axes []*axis, over []int, points [][]int32, count int) []float64 {
 	everything := make([]span, len(axes))
 	for a, x := range axes {
@@ -206,7 +214,7 @@ func spread(r *anonymizer.Release, axes []*axis, over []int, points [][]int32, c
 		for _, p := range of {
 			distinct = max(distinct, int(p)+1)
 		}
-		found := stack(newTree(projected, distinct), project(narrow[mask], mask), distinct)
+		found := accumulate(newTree(projected, distinct), project(narrow[mask], mask), distinct)
 		for p := range sum {
 			sum[p] += found[of[p]] * share
 		}
@@ -214,7 +222,7 @@ func spread(r *anonymizer.Release, axes []*axis, over []int, points [][]int32, c
 	return sum
 }
 
-// project leaves the axes of the mask and unites the boxes that are then equal:
+// project reduces boxes to the axes in the mask and unites those that are then equal:
 // many classes cover the same of a few attributes.
 func project(loads []load, mask string) []load {
 	projected := make([]load, len(loads))
@@ -243,9 +251,9 @@ func project(loads []load, mask string) []load {
 	return united
 }
 
-// stack spreads each load evenly over its box and gives what comes to lie on
-// each point.
-func stack(index *tree, loads []load, count int) []float64 {
+// accumulate spreads each load evenly over its box and returns the records on each
+// point.
+func accumulate(index *tree, loads []load, count int) []float64 {
 	inNode, atPoint := make([]float64, len(index.nodes)), make([]float64, count)
 	for _, l := range loads {
 		each := float64(l.records)

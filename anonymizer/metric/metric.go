@@ -6,10 +6,14 @@ package metric
 
 import "github.com/kproxy/kproxy/anonymizer"
 
-// Discernibility is DM = sum |E|^2 + n * |withheld| (Bayardo and Agrawal 2005):
-// for each record, how many it cannot be told apart from; a withheld one is
-// like all n. Range 0 to n^2, least n*k for a k-anonymous release; lower is
-// better.
+// Discernibility returns the discernibility metric (Bayardo and Agrawal 2005), over
+// the classes E of a release of n records:
+//
+//	DM = sum_E |E|^2 + n * |withheld|
+//
+// It adds up, for each record, how many it cannot be told apart from; a withheld one is
+// like all n. The range is 0 to n^2, and at least n*k for a k-anonymous release; lower
+// is better.
 func Discernibility(r *anonymizer.Release) int64 {
 	sum, n := int64(0), int64(len(r.Withheld))
 	for _, class := range r.Classes {
@@ -20,9 +24,12 @@ func Discernibility(r *anonymizer.Release) int64 {
 	return sum + n*int64(len(r.Withheld))
 }
 
-// Classification is CM = sum(|E| - count of E's most frequent label) + |withheld|
-// (Iyengar 2002): the records whose label is not their class's majority label.
-// The labels are the table's sensitive attribute of that index. Range 0 to n;
+// Classification returns the classification metric (Iyengar 2002), the number of
+// records whose label is not the most frequent one of their class E:
+//
+//	CM = sum_E (|E| - max_label |{r in E with that label}|) + |withheld|
+//
+// The labels are the table's sensitive attribute of that index. The range is 0 to n;
 // lower is better.
 func Classification(t *anonymizer.Table, r *anonymizer.Release, sensitive int) int {
 	sum := len(r.Withheld)

@@ -2,13 +2,21 @@ package metric
 
 import "github.com/kproxy/kproxy/anonymizer"
 
-// Precision is Prec = 1 - sum(h/|DGH|)/(n*d) over all n records and d attributes
-// (Sweeney 2002): h is the level to which the value is generalized, |DGH| the
-// height of the attribute's ladder (hierarchy.LevelsOf over the table's column).
-// A method that recodes by levels says h in Release.Levels; of another one h is
-// the level of the lowest node that holds the class, counted from the value up. A
-// withheld record counts as the top. Range 0 (everything at the top) to 1
-// (nothing generalized); higher is better. An empty table has 1.
+// Precision returns the precision of a release of n records and d attributes (Sweeney
+// 2002):
+//
+//	Prec = 1 - sum_(records, attributes) (h / |DGH|) / (n * d)
+//
+// h is the level to which the value is generalized, |DGH| the height of the attribute's
+// ladder (hierarchy.LevelsOf over the table's column). A method that recodes by levels
+// gives h in Release.Levels; of another one h is the level of the lowest node that holds
+// the class, counted from the value up. A withheld record counts as the top.
+//
+// The range is 0 (everything at the top) to 1 (nothing generalized); higher is better.
+//
+// Special cases are:
+//
+//	= 1 for an empty table
 func Precision(t *anonymizer.Table, r *anonymizer.Release) float64 {
 	if t.Len() == 0 {
 		return 1

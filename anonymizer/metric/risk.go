@@ -26,7 +26,7 @@ const UsualThreshold = 0.09
 // LeastK is the least k whose risk is not above a threshold above 0.
 func LeastK(threshold float64) int { return int(math.Ceil(1/threshold - 1e-9)) }
 
-// Prosecutor is the risk from somebody who knows that a person is in the table: 1/|E| in
+// Prosecutor returns the risk from somebody who knows that a person is in the table: 1/|E| in
 // a class E. Highest is 1 by the smallest class, Average the number of classes
 // by that of the published records. Highest is at most 1/k.
 func Prosecutor(t *anonymizer.Table, r *anonymizer.Release) Risk {
@@ -34,10 +34,10 @@ func Prosecutor(t *anonymizer.Table, r *anonymizer.Release) Risk {
 	return riskOf(sizes, sizes)
 }
 
-// Journalist is the risk from who only knows that a person is in the population
-// that the table is a sample of: 1/F in a class, where F is the number of the
-// population's records (or persons) that what is published for the class could
-// be said of, at least 1. A record can fit several classes; NULL fits NULL, and
+// Journalist returns the risk from somebody who only knows that a person is in the
+// population of which the table is a sample: 1/F in a class, where F is the number of
+// records (or persons) of the population that fit what is published for the class, at
+// least 1. A record can fit several classes; NULL fits NULL, and
 // where an attribute is hidden because of it. The population has the table's
 // attributes in the same order, and its cells are of the same hierarchies; the
 // error is about attributes that differ in name or kind.
@@ -101,8 +101,8 @@ func personsIn(t *anonymizer.Table, r *anonymizer.Release) []int {
 	return sizes
 }
 
-// riskOf is the risk in classes of such sizes, each of whose persons could be so
-// many.
+// riskOf returns the risk in classes of the sizes given, each of whose persons is one
+// of so many candidates.
 func riskOf(sizes, candidates []int) Risk {
 	var risk Risk
 	published := 0

@@ -25,7 +25,7 @@ func (d *division) satisfied(members []int32) bool {
 	if size := d.size(members); d.sizeDecides || size < d.k && d.table.Subjects() == nil {
 		return size >= d.k
 	}
-	return d.constraints.Satisfied(d.table.Summarize(d.recordsOf(members)), d.table.Population())
+	return d.constraints.Satisfied(d.summarize(members), d.table.Population())
 }
 
 const (

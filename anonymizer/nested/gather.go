@@ -24,7 +24,7 @@ const (
 // gathered are the groups that are made from the bottom; nil where this is not worth the time. Sets of many units are cut
 // first, into parts that satisfy the constraints.
 func (d *division) gathered(ctx context.Context, all []int32) [][]int32 {
-	if len(all) < leastGathered || d.sizeDecides && len(all) > mostSized {
+	if len(all) < leastGathered || d.sizeDecides && len(all) > mostSized || d.counts != nil && !d.sizeDecides {
 		return nil
 	}
 	f := d.newDeficits()

@@ -24,6 +24,12 @@ type Options struct {
 	Subjects bool
 	// OmitMoved leaves Changes.Moved empty.
 	OmitMoved bool
+	// Counted says that a record can have several values of an attribute, or none: Finer.Summarize counts them, and
+	// Finer.In has none. How often a class has a value decides about nothing but whether constraints are satisfied.
+	Counted bool
+	// Loss is what classes lose as a group, summed over records, where more is known of classes than their labels say: groups that change
+	// trade classes with each other by it. It is a function of what the finer release shows. Nil where labels say all.
+	Loss func(classes []incremental.ClassID) float64
 }
 
 // Finer is a maintained release that groups are unions of: a partition, or other groups.
@@ -91,7 +97,8 @@ type union struct {
 }
 
 // NewGroups returns no groups over the classes of a partition, or over other groups. Constraints are the effective ones:
-// those of the audience and of all finer ones. Attributes are those of the finer release, or limited ones (hierarchy.Coarser).
+// those of the audience and of all finer ones. Attributes are those of the finer release, with hierarchies
+// of hierarchy.Coarser or hierarchy.Following.
 func NewGroups(finer Finer, attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, o Options) *Groups {
 	g := &Groups{
 		finer: finer, attributes: attributes, constraints: constraints, k: max(1, constraints.K()), sizes: !o.Subjects,
@@ -202,7 +209,17 @@ func (g *Groups) Settle(ctx context.Context, changes incremental.Changes) (incre
 	if err := g.repair(ctx); err != nil {
 		return incremental.Changes{}, err
 	}
+	if err := g.trade(ctx); err != nil {
+		return incremental.Changes{}, err
+	}
 	return g.take(changes), ctx.Err()
+}
+
+// Recount has the next Settle look at the group of a class whose values count otherwise although it shows the same.
+func (g *Groups) Recount(class incremental.ClassID) {
+	if u := g.groups[g.of[class]]; u != nil {
+		g.examine(u)
+	}
 }
 
 // Withhold is Settle where nothing is to be published of the groups: all are retired. Settle makes new ones later.
@@ -283,7 +300,10 @@ func (g *Groups) follow(changes incremental.Changes) []incremental.ClassID {
 	}
 	looks := make(map[incremental.ClassID]string, len(added))
 	for _, class := range added {
-		looks[class] = fmt.Sprintf("%v %d %v", g.finer.Generalize(class), g.finer.Size(class), g.finer.Summarize(class).Sensitive)
+		looks[class] = fmt.Sprintf("%v %d", g.finer.Generalize(class), g.finer.Size(class))
+		if !g.o.Counted {
+			looks[class] += fmt.Sprintf(" %v", g.finer.Summarize(class).Sensitive)
+		}
 	}
 	slices.SortFunc(added, func(x, y incremental.ClassID) int { return cmp.Or(cmp.Compare(looks[x], looks[y]), cmp.Compare(x, y)) })
 	return added

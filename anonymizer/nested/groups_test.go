@@ -175,7 +175,7 @@ func (m *model) members(group incremental.ClassID) []incremental.RecordID {
 
 func (m *model) check() {
 	m.t.Helper()
-	whole := m.group(slices.Sorted(maps.Keys(m.rows)))
+	whole := m.group(slices.Sorted(maps.Keys(m.rows))).Counted()
 	groupOf := map[incremental.RecordID]incremental.ClassID{}
 	for place := range m.groups.Classes() {
 		id := m.groups.ClassAt(place)
@@ -232,7 +232,7 @@ func (m *model) checkShown(group incremental.ClassID, a int, label hierarchy.Gen
 	for _, class := range m.groups.Members(group) {
 		shown = append(shown, hierarchy.Show(m.attributes[a].Hierarchy, m.partition.Generalize(class)[a]))
 	}
-	if want := hierarchy.Union(m.attributes[a].Hierarchy, shown); !sameLabel(label, want) {
+	if want := hierarchy.Union(m.attributes[a].Hierarchy, shown); label != want {
 		m.t.Fatalf("group %d shows %v, and of %v it would be %v", group, label, shown, want)
 	}
 }

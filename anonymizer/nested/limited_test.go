@@ -9,8 +9,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
-// sameLabel compares labels, of which masked prefixes may have asterisks for one length or for any: see
-// hierarchy.Union.
+// sameLabel compares labels, of which masked prefixes have one asterisk in unions, and in Generalize as many as are missing where all
+// have one length.
 func sameLabel(a, b hierarchy.Generalization) bool {
 	masked := strings.HasSuffix(a.Value, "*") && strings.HasSuffix(b.Value, "*")
 	return a == b || masked && strings.TrimRight(a.Value, "*") == strings.TrimRight(b.Value, "*")

@@ -125,7 +125,13 @@ func (g *Groups) divide(ctx context.Context, classes []incremental.ClassID) ([][
 	if err != nil {
 		return nil, err
 	}
-	r, err := Unite(ctx, table, finer, g.constraints, anonymizer.Options{Seed: g.o.Seed})
+	var counts []privacy.Summary
+	if g.o.Counted {
+		for _, class := range classes {
+			counts = append(counts, g.finer.Summarize(class))
+		}
+	}
+	r, err := uniteCounted(ctx, table, finer, counts, g.constraints, anonymizer.Options{Seed: g.o.Seed})
 	if err != nil || len(r.Classes) == 0 {
 		return [][]incremental.ClassID{classes}, err
 	}
@@ -150,6 +156,9 @@ func (g *Groups) divide(ctx context.Context, classes []incremental.ClassID) ([][
 func (g *Groups) tableOf(classes []incremental.ClassID) (*anonymizer.Table, *anonymizer.Release, error) {
 	cells, finer := make([][]hierarchy.Cell, len(g.attributes)), &anonymizer.Release{}
 	sensitive, subjects := make([][]uint32, len(g.finer.Whole().Sensitive)), []uint32{}
+	if g.o.Counted {
+		sensitive = nil
+	}
 	var slots []int32
 	for _, class := range classes {
 		slots = g.finer.AppendSlots(slots[:0], class)

@@ -22,7 +22,12 @@ import (
 // subjects, and the sensitive values of withheld records, where a constraint compares classes with
 // the whole table.
 func Unite(ctx context.Context, table *anonymizer.Table, finer *anonymizer.Release, constraints privacy.ConstraintSet, options anonymizer.Options) (*anonymizer.Release, error) {
-	u := newUnits(ctx, table, finer.Classes, func(a int) []hierarchy.Generalization { return labels(table, a, finer.Classes) }, options.Seed)
+	return uniteCounted(ctx, table, finer, nil, constraints, options)
+}
+
+// uniteCounted is Unite of classes that count for constraints as told, in their order; nil where the table has all values.
+func uniteCounted(ctx context.Context, table *anonymizer.Table, finer *anonymizer.Release, counts []privacy.Summary, constraints privacy.ConstraintSet, options anonymizer.Options) (*anonymizer.Release, error) {
+	u := newUnits(ctx, table, finer.Classes, func(a int) []hierarchy.Generalization { return labels(table, a, finer.Classes) }, options.Seed).count(counts)
 	groups, err := u.unite(ctx, constraints, options)
 	if err != nil {
 		return nil, err
@@ -66,6 +71,9 @@ type Class struct {
 	Labels    []hierarchy.Generalization // one for each attribute
 	Sensitive [][]uint32                 // of each row, one for each sensitive attribute
 	Persons   []uint32                   // whose each row is; nil where each is another one's
+	// Counts are what counts for constraints in place of the rows, if any class has some: of persons who can have several values
+	// of an attribute, or none.
+	Counts privacy.Summary
 }
 
 // UniteClasses is Unite of classes of which no more is known than what readers see. It lists the places of the
@@ -85,7 +93,7 @@ func UniteClasses(ctx context.Context, attributes []anonymizer.Attribute, classe
 			shown[i] = classes[i].Labels[a]
 		}
 		return shown
-	}, options.Seed)
+	}, options.Seed).count(countsOf(classes))
 	found, err := u.unite(ctx, constraints, options)
 	if err != nil {
 		return nil, err
@@ -98,6 +106,16 @@ func UniteClasses(ctx context.Context, attributes []anonymizer.Attribute, classe
 		slices.Sort(groups[i])
 	}
 	return groups, nil
+}
+
+// countsOf are those of the classes; nil without any.
+func countsOf(classes []Class) (counts []privacy.Summary) {
+	for _, class := range classes {
+		if class.Counts.Records > 0 {
+			counts = append(counts, class.Counts)
+		}
+	}
+	return counts
 }
 
 // tableOf is a table of the rows of classes, with the rows of each. Its cells are empty: labels stand for them.

@@ -11,6 +11,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/internal/cores"
 	"github.com/kproxy/kproxy/anonymizer/internal/loss"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // units are the classes of the finer release as its readers see them: boxes of ranks, numbers of
@@ -23,6 +24,7 @@ type units struct {
 	low     []int32 // ranks by unit and attribute
 	high    []int32
 	records int
+	counts  []privacy.Summary // of each class, where the table does not have the values; nil where it has
 }
 
 // newUnits reads the classes, of which shown are the labels by attribute. Their order is that of what is
@@ -130,6 +132,28 @@ func rows(t *anonymizer.Table, class anonymizer.EquivalenceClass) [][]uint32 {
 }
 
 func (u *units) len() int { return len(u.classes) }
+
+// count has the classes count for constraints as told, each in its place among those that were given.
+func (u *units) count(counts []privacy.Summary) *units {
+	for _, i := range u.order {
+		if counts != nil {
+			u.counts = append(u.counts, counts[i])
+		}
+	}
+	return u
+}
+
+// summarize counts units for constraints.
+func (u *units) summarize(members []int32) privacy.Summary {
+	if u.counts == nil {
+		return u.table.Summarize(u.recordsOf(members))
+	}
+	s := privacy.NewSummary(len(u.counts[0].Sensitive))
+	for _, m := range members {
+		s.Merge(u.counts[m])
+	}
+	return s
+}
 
 // box is what a unit covers.
 func (u *units) box(unit int32) (low, high []int32) {

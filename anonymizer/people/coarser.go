@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/nested"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -28,9 +27,11 @@ import (
 // It is not safe for concurrent use.
 type Coarser struct {
 	of          *Maintained
-	attributes  [][]anonymizer.Attribute // of each table, the root's first, as they are shown here
-	k, least    int                      // persons of a cell, and of a class
+	attributes  shownAttributes
+	k, least    int // persons of a cell, and of a class
 	constraints privacy.ConstraintSet
+	stated      privacy.ConstraintSet // of these, the constraints on sensitive values that are stated for audiences
+	inCells     *counting             // what of persons counts for them in cells
 	options     CoarserOptions
 
 	classes  *atoms // the finer classes of persons
@@ -44,6 +45,7 @@ type Coarser struct {
 	persons  map[incremental.ClassID][]incremental.RecordID
 	alias    map[incremental.RecordID]uint64                                   // that root rows carry
 	aliases  map[incremental.ClassID]map[int32]map[incremental.RecordID]uint64 // that persons have in a group and window
+	trees    *unitedTrees                                                      // where all is known
 	lastCell []int64
 	withheld bool                                           // nothing is published
 	restored []map[incremental.RecordID]incremental.ClassID // until the first Settle
@@ -54,6 +56,9 @@ type Coarser struct {
 type CoarserOptions struct {
 	// K is the least number of persons who are alike, in place of the finer release's.
 	K int
+	// Constraints are what is stated for the audience and for those before it, besides K and what holds for the tables' own
+	// readers: of l and alpha, on sensitive attributes that are numbered as those of NewMaintained.
+	Constraints privacy.ConstraintSet
 	// Attributes of the root and of each other table, where less of some is shown than by the finer release: those of
 	// hierarchy.Coarser of its. Nil for its own.
 	Root   []anonymizer.Attribute
@@ -103,19 +108,17 @@ func compareRows(a, b rowOf) int {
 	return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.id, b.id))
 }
 
-// NewCoarser makes a release without rows, of one that has published nothing yet.
-func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
+// NewCoarser makes a release without rows, of one that has published nothing yet. The error says that a constraint is none
+// that unions of persons are made for.
+func NewCoarser(of *Maintained, o CoarserOptions) (*Coarser, error) {
 	c := &Coarser{
 		of: of, k: max(o.K, of.k), options: o,
 		units: make(map[unitKey]map[*atom]struct{}), windows: make(map[incremental.ClassID]map[int32]struct{}),
 		withheld: true, rowsOf: make(map[incremental.ClassID]map[int32]map[rowOf]struct{}), persons: make(map[incremental.ClassID][]incremental.RecordID), alias: make(map[incremental.RecordID]uint64), aliases: make(map[incremental.ClassID]map[int32]map[incremental.RecordID]uint64),
 		lastCell: make([]int64, 1+len(of.tables)),
 	}
-	c.constraints = privacy.ConstraintSet{privacy.KAnonymity{K: c.k}}
-	for _, constraint := range of.constraints {
-		if _, is := constraint.(privacy.KAnonymity); !is {
-			c.constraints = append(c.constraints, constraint)
-		}
+	if err := c.constrain(); err != nil {
+		return nil, err
 	}
 	if c.least = c.k; !of.knows.All {
 		c.least *= max(1, of.knows.crowd())
@@ -125,22 +128,19 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 		c.shown = append(c.shown, make(map[incremental.RecordID]shownAt))
 		c.told = append(c.told, make(map[incremental.RecordID]incremental.ClassID))
 	}
-	c.attributes = append(c.attributes, orOwn(o.Root, &of.root))
-	for i := range of.tables {
-		var shown []anonymizer.Attribute
-		if o.Tables != nil {
-			shown = o.Tables[i]
-		}
-		c.attributes = append(c.attributes, orOwn(shown, &of.tables[i]))
-	}
-	// Constraints on sensitive values hold for unions of classes without a common person.
+	c.attributes = o.shown(attributesOf(&of.source))
 	c.classes = newAtoms(&of.root, c.attributes[0], c.cellOf[0], nil, 0)
 	if of.knows.All { // slots are as many as the class with the fewest has
-		c.classes.know(c.slotFeatures(), c.slots)
+		c.classes.know(of.numberOfSlotFeatures(), c.slots)
 	} else if len(of.root.attributes) == 0 {
 		c.classes.divideAlike()
 	}
-	c.groups = nested.NewGroups(c.classes, c.classes.attributes, privacy.ConstraintSet{privacy.KAnonymity{K: c.least}}, nested.Options{Seed: o.Seed, OmitMoved: true})
+	c.countClasses()
+	grouping := nested.Options{Seed: o.Seed, OmitMoved: true, Counted: c.classes.tally != nil}
+	if of.knows.All && len(c.stated) == 0 {
+		grouping.Loss = c.lossTogether
+	}
+	c.groups = nested.NewGroups(c.classes, c.classes.attributes, append(privacy.ConstraintSet{privacy.KAnonymity{K: c.least}}, c.stated...), grouping)
 	for i := range of.tables {
 		t := &of.tables[i]
 		pool := newAtoms(t, c.attributes[i+1], c.cellOf[i+1], func(slot int32) uint32 { person, _ := of.person(i, slot); return uint32(person) }, t.sensitive.Columns())
@@ -151,36 +151,7 @@ func NewCoarser(of *Maintained, o CoarserOptions) *Coarser {
 			keyless: make(map[*atom]struct{}), rows: make(map[incremental.ClassID][]incremental.RecordID), added: make(map[incremental.ClassID]struct{}),
 		})
 	}
-	return c
-}
-
-// orOwn are the attributes that are shown of a table: its own where there are no others.
-func orOwn(shown []anonymizer.Attribute, of *relation) []anonymizer.Attribute {
-	if shown == nil {
-		return of.attributes
-	}
-	return shown
-}
-
-// coarsened is what is shown here of what a cell of a table shows in the finer release.
-func (c *Coarser) coarsened(table int, finer []hierarchy.Generalization) []hierarchy.Generalization {
-	shown := make([]hierarchy.Generalization, len(finer))
-	for i, g := range finer {
-		shown[i] = hierarchy.Show(c.attributes[table+1][i].Hierarchy, g)
-	}
-	return shown
-}
-
-// union is what stands for all that some cells of a table show.
-func (c *Coarser) union(table int, cells []*atom) []hierarchy.Generalization {
-	values, parts := make([]hierarchy.Generalization, len(c.attributes[table+1])), make([]hierarchy.Generalization, len(cells))
-	for i, attribute := range c.attributes[table+1] {
-		for j, cell := range cells {
-			parts[j] = cell.values[i]
-		}
-		values[i] = hierarchy.Union(attribute.Hierarchy, parts)
-	}
-	return values
+	return c, nil
 }
 
 // Restore says, before the first Settle, in which group a row was before a restart, as Group told.
@@ -216,7 +187,12 @@ func (c *Coarser) Classes() int { return c.groups.Classes() }
 
 // Feasible returns nil, or why nothing can be published although the finer release is.
 func (c *Coarser) Feasible() error {
-	if persons := c.classes.whole.Records; c.groups.Classes() == 0 && persons > 0 {
+	persons := c.classes.whole.Records
+	switch {
+	case c.groups.Classes() > 0 || persons == 0:
+	case persons >= c.least:
+		return fmt.Errorf("all persons together violate %v", c.stated)
+	default:
 		return fmt.Errorf("a class has %d persons or more (k = %d, crowd %d), and there are %d", c.least, c.k, c.least/c.k, persons)
 	}
 	return nil
@@ -238,12 +214,14 @@ type coarsening struct {
 // of this one. The error is the context's; the release must not be used any more then.
 func (c *Coarser) Settle(ctx context.Context, finer *MaintainedChanges) (*MaintainedChanges, error) {
 	s := &coarsening{Coarser: c, changes: newMaintainedChanges(len(c.tables)), dirty: make(map[unitKey]struct{}), shrunk: make(map[*atom]struct{})}
+	s.changes.valued = finer.valued
 	for range c.shown {
 		s.touched = append(s.touched, make(map[incremental.RecordID]struct{}))
 	}
 	for table := Root; table < len(c.tables); table++ {
 		s.follow(table, finer.of(table))
 	}
+	s.recount(finer.valued)
 	for a := range s.shrunk {
 		if len(a.rows) > 0 {
 			s.enterPool(a)
@@ -254,6 +232,9 @@ func (c *Coarser) Settle(ctx context.Context, finer *MaintainedChanges) (*Mainta
 	dirty, err := s.group(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if c.trees != nil {
+		c.trees.forget()
 	}
 	s.addSingle(dirty)
 	if err := s.publishUnits(ctx, dirty); err != nil {
@@ -284,7 +265,7 @@ func (s *coarsening) follow(table int, changes *TableChanges) {
 	}
 	for i := range changes.Cells {
 		cell := &changes.Cells[i]
-		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: s.coarsened(table, cell.Values), drawn: s.options.Random.Float64(), rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
+		a := &atom{id: incremental.ClassID(cell.ID), table: table, pooled: cell.Pooled, values: s.attributes.seen(table, cell.Values), drawn: s.options.Random.Float64(), rows: make(map[incremental.RecordID]struct{}, len(cell.Rows))}
 		for _, r := range cell.Rows {
 			a.rows[r.ID] = struct{}{}
 			s.cellOf[table+1][r.ID] = a
@@ -365,7 +346,13 @@ func (s *coarsening) take(a *atom, id incremental.RecordID) {
 // group unites the classes, publishes the root rows of groups that are others than before, and
 // returns the units of groups that are to be published anew.
 func (s *coarsening) group(ctx context.Context) (map[unitKey]struct{}, error) {
-	changes, err := s.classes.settle(ctx, s.groups, s.retired, s.added, s.restoredOf(Root))
+	before := s.restoredOf(Root)
+	if arranged, err := s.arrange(ctx); err != nil {
+		return nil, err
+	} else if arranged {
+		before = make(map[incremental.RecordID]incremental.ClassID) // all groups are told
+	}
+	changes, err := s.classes.settle(ctx, s.groups, s.retired, s.added, before)
 	if err != nil {
 		return nil, fmt.Errorf("uniting classes of persons: %w", err)
 	}

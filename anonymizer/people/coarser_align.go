@@ -16,10 +16,8 @@ import (
 // align finds slots of all classes: each unites a slot of every class, in their order. There are as many as the class
 // with the fewest has.
 func (u *coarserUnit) align(table int, of []*atom) [][]*atom {
-	a := newSlotAligner(u.attributes[table+1], of)
-	if order := u.of.tables[table].order; order >= 0 {
-		slices.SortStableFunc(of, func(x, y *atom) int { return cmp.Compare(a.middle(order, x), a.middle(order, y)) })
-	}
+	a := newSlotAligner(u.attributes[table+1], of, func(slot *atom) []hierarchy.Generalization { return slot.values })
+	a.sort(of, u.of.tables[table].order)
 	byClass := make(map[incremental.ClassID][]*atom)
 	for _, slot := range of {
 		byClass[slot.unit.class] = append(byClass[slot.unit.class], slot)
@@ -31,33 +29,50 @@ func (u *coarserUnit) align(table int, of []*atom) [][]*atom {
 	for i, class := range u.classes {
 		lists[i] = byClass[class]
 	}
-	slices.SortStableFunc(lists, func(x, y []*atom) int { return len(x) - len(y) })
 	return a.align(lists)
 }
 
-// slotAligner aligns lists of slots, the one with the fewest first.
-type slotAligner struct {
+// slotAligner aligns lists of slots.
+type slotAligner[S comparable] struct {
 	axes  []hierarchy.Spans
-	spans map[*atom][]hierarchy.Span
+	spans map[S][]hierarchy.Span
 }
 
-func newSlotAligner(attributes []anonymizer.Attribute, of []*atom) *slotAligner {
-	a := &slotAligner{spans: make(map[*atom][]hierarchy.Span, len(of))}
+func newSlotAligner[S comparable](attributes []anonymizer.Attribute, of []S, values func(slot S) []hierarchy.Generalization) *slotAligner[S] {
+	a := &slotAligner[S]{spans: make(map[S][]hierarchy.Span, len(of))}
 	labels := make([]hierarchy.Generalization, len(of))
 	for i, attribute := range attributes {
 		for j, slot := range of {
-			labels[j] = slot.values[i]
+			labels[j] = values(slot)[i]
 		}
-		a.axes = append(a.axes, hierarchy.SpansOf(attribute.Hierarchy, labels))
+		axis := hierarchy.SpansOf(attribute.Hierarchy, labels)
 		for j, slot := range of {
-			a.spans[slot] = append(a.spans[slot], a.axes[i].Of[j])
+			a.spans[slot] = append(a.spans[slot], axis.Of[j])
 		}
+		axis.Of = nil
+		a.axes = append(a.axes, axis)
 	}
 	return a
 }
 
+// put places one more slot on the axes.
+func (a *slotAligner[S]) put(slot S, values []hierarchy.Generalization) {
+	spans := make([]hierarchy.Span, len(a.axes))
+	for i := range a.axes {
+		spans[i] = a.axes[i].Place(values[i])
+	}
+	a.spans[slot] = spans
+}
+
+// sort brings slots into the order of an attribute; below 0, all stay where they are.
+func (a *slotAligner[S]) sort(of []S, order int) {
+	if order >= 0 {
+		slices.SortStableFunc(of, func(x, y S) int { return cmp.Compare(a.middle(order, x), a.middle(order, y)) })
+	}
+}
+
 // middle is where a slot is on an axis; what is hidden is behind all.
-func (a *slotAligner) middle(axis int, slot *atom) float64 {
+func (a *slotAligner[S]) middle(axis int, slot S) float64 {
 	span := a.spans[slot][axis]
 	if span.Hidden {
 		return math.Inf(1)
@@ -66,7 +81,7 @@ func (a *slotAligner) middle(axis int, slot *atom) float64 {
 }
 
 // lost is what a slot loses that covers some spans and those of one more, if any.
-func (a *slotAligner) lost(covered, more []hierarchy.Span) (sum float64) {
+func (a *slotAligner[S]) lost(covered, more []hierarchy.Span) (sum float64) {
 	for i, span := range joined(covered, more) {
 		sum += a.axes[i].Lost(span)
 	}
@@ -86,8 +101,9 @@ func joined(covered, more []hierarchy.Span) []hierarchy.Span {
 }
 
 // align gives every slot of the shortest list one of each other list, and then, while others stay, assigns the slots of each again.
-func (a *slotAligner) align(lists [][]*atom) [][]*atom {
-	slots := make([][]*atom, len(lists[0]))
+func (a *slotAligner[S]) align(lists [][]S) [][]S {
+	slices.SortStableFunc(lists, func(x, y []S) int { return len(x) - len(y) })
+	slots := make([][]S, len(lists[0]))
 	covered := make([][]hierarchy.Span, len(slots))
 	for _, list := range lists {
 		for j, slot := range a.assign(covered, list) {
@@ -117,7 +133,7 @@ func (a *slotAligner) align(lists [][]*atom) [][]*atom {
 }
 
 // assign picks a slot of the list for each of those that cover something, in their order, for the least added loss: see aligner.assign.
-func (a *slotAligner) assign(covered [][]hierarchy.Span, list []*atom) []*atom {
+func (a *slotAligner[S]) assign(covered [][]hierarchy.Span, list []S) []S {
 	width := len(list) - len(covered) + 1
 	cost, skip := make([]float64, (len(covered)+1)*width), make([]bool, (len(covered)+1)*width)
 	for j, slot := range covered {
@@ -133,7 +149,7 @@ func (a *slotAligner) assign(covered [][]hierarchy.Span, list []*atom) []*atom {
 			cost[at] = last
 		}
 	}
-	picked := make([]*atom, len(covered))
+	picked := make([]S, len(covered))
 	s := width - 1
 	for j := len(covered) - 1; j >= 0; j-- {
 		for skip[(j+1)*width+s] {
@@ -144,59 +160,11 @@ func (a *slotAligner) assign(covered [][]hierarchy.Span, list []*atom) []*atom {
 	return picked
 }
 
-// ends are where the slots of a class are looked at. Three places, or the logarithm of the number of slots, had root rows lose more, and
-// fewer rows keep their keys, for rows that are hardly narrower.
-var ends = [...]float64{0.25, 0.75}
-
-// slotFeatures is how many features a class has by its slots: of each table, how many they are, as many as the class with the
-// fewest has in a union, and where they are at the ends of their order, if they have one.
-func (c *Coarser) slotFeatures() (features int) {
-	for i := range c.of.tables {
-		if features++; c.isOrdered(i) {
-			features += len(ends)
-		}
-	}
-	return features
-}
-
-// isOrdered reports whether slots of a table have an order of their own.
-func (c *Coarser) isOrdered(table int) bool {
-	t := &c.of.tables[table]
-	return t.order >= 0 && t.parent == Root && !t.unknown
-}
-
 // slots are the features of a class.
 func (c *Coarser) slots(class *atom) []float64 {
-	numbers, places := make([]float64, len(c.tables)), make([][]float64, len(c.tables))
+	f := newSlotFeatures(&c.of.source, c.attributes)
 	for a := range c.units[unitKey{class.id, 0}] {
-		if t := &c.of.tables[a.table]; !t.unknown {
-			numbers[a.table]++
-			if c.isOrdered(a.table) {
-				places[a.table] = append(places[a.table], middleOf(c.attributes[a.table+1][t.order].Hierarchy, a.values[t.order]))
-			}
-		}
+		f.add(a.table, a.values)
 	}
-	features := make([]float64, 0, c.slotFeatures())
-	for table, number := range numbers {
-		if features = append(features, number); !c.isOrdered(table) {
-			continue
-		}
-		slices.SortFunc(places[table], compareOffLast)
-		rows := make([]int32, len(places[table]))
-		for i := range rows {
-			rows[i] = int32(i)
-		}
-		for _, share := range ends {
-			features = append(features, quantile(places[table], rows, share))
-		}
-	}
-	return features
-}
-
-// middleOf is the middle of what is published, off the scale where it is hidden.
-func middleOf(h hierarchy.Hierarchy, g hierarchy.Generalization) float64 {
-	if g.Hidden {
-		return hierarchy.OffScale()
-	}
-	return h.Encode(g.Lower)/2 + h.Encode(g.Upper)/2
+	return f.features()
 }

@@ -23,7 +23,9 @@ type atom struct {
 	unit   unitKey // of a cell
 	parent *atom   // what the rows of a cell hang on; nil where these are persons
 	counts []count // of rows among the atoms that count them
-	drawn  float64 // what places it where nothing is shown
+	// tally counts the persons of a class with their values, where constraints for the audience do.
+	tally privacy.Summary
+	drawn float64 // what places it where nothing is shown
 }
 
 // count is a row as constraints count it.
@@ -44,16 +46,18 @@ type atoms struct {
 	cellOf     map[incremental.RecordID]*atom
 	person     func(slot int32) uint32 // whose a row is; nil where each is another's
 	sensitive  int
-	list       []incremental.ClassID
-	places     map[incremental.ClassID]int
-	byID       map[incremental.ClassID]*atom
-	whole      privacy.Summary
+	// tally counts the values of an atom's persons, who can have several or none; nil where nothing is demanded of them.
+	tally  func(a *atom) privacy.Summary
+	list   []incremental.ClassID
+	places map[incremental.ClassID]int
+	byID   map[incremental.ClassID]*atom
+	whole  privacy.Summary
 }
 
 var _ nested.Finer = (*atoms)(nil)
 
 func newAtoms(of *relation, attributes []anonymizer.Attribute, cellOf map[incremental.RecordID]*atom, person func(slot int32) uint32, sensitive int) *atoms {
-	a := &atoms{of: of, attributes: slices.Clone(attributes), shown: len(attributes), cellOf: cellOf, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
+	a := &atoms{of: of, attributes: anonymizer.Following(attributes), shown: len(attributes), cellOf: cellOf, person: person, sensitive: sensitive, places: make(map[incremental.ClassID]int), byID: make(map[incremental.ClassID]*atom)}
 	a.more = func(*atom) []float64 { return nil }
 	a.whole = a.empty()
 	return a
@@ -82,6 +86,19 @@ func (a *atoms) know(numbers int, more func(a *atom) []float64) {
 	a.more = more
 }
 
+// count has persons counted with their values, of so many attributes.
+func (a *atoms) count(sensitive int, tally func(a *atom) privacy.Summary) {
+	a.sensitive, a.tally = sensitive, tally
+	a.whole = a.empty()
+}
+
+// recount counts the values of an atom's persons again.
+func (a *atoms) recount(of *atom) {
+	a.whole.Subtract(of.tally)
+	of.tally = a.tally(of)
+	a.whole.Merge(of.tally)
+}
+
 func (a *atoms) empty() privacy.Summary {
 	if a.person == nil {
 		return privacy.NewSummary(a.sensitive)
@@ -94,7 +111,12 @@ func (a *atoms) has(of *atom) bool { return a.byID[of.id] == of }
 func (a *atoms) add(of *atom) {
 	a.places[of.id], a.byID[of.id] = len(a.list), of
 	a.list = append(a.list, of.id)
-	if a.person == nil {
+	switch {
+	case a.tally != nil:
+		of.tally = a.tally(of)
+		a.whole.Merge(of.tally)
+		return
+	case a.person == nil:
 		a.whole.Records += len(of.rows)
 		return
 	}
@@ -114,7 +136,11 @@ func (a *atoms) remove(of *atom) {
 	a.list = a.list[:last]
 	delete(a.places, of.id)
 	delete(a.byID, of.id)
-	if a.person == nil {
+	switch {
+	case a.tally != nil:
+		a.whole.Subtract(of.tally)
+		return
+	case a.person == nil:
 		a.whole.Records -= len(of.rows) + 1
 		return
 	}
@@ -190,10 +216,14 @@ func (a *atoms) Size(class incremental.ClassID) int {
 }
 
 func (a *atoms) Summarize(class incremental.ClassID) privacy.Summary {
-	s := a.empty()
-	if of := a.byID[class]; of != nil && a.person == nil {
+	s, of := a.empty(), a.byID[class]
+	switch {
+	case of == nil:
+	case a.tally != nil:
+		s.Merge(of.tally)
+	case a.person == nil:
 		s.Records = len(of.rows)
-	} else if of != nil {
+	default:
 		for _, one := range of.counts {
 			s.AddOf(one.person, one.codes)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // coarse is what the readers of a coarser release see of a world.
@@ -19,6 +20,7 @@ type coarse struct {
 	*world
 	of     *people.Coarser
 	number uint64
+	stated privacy.ConstraintSet // on sensitive values, for it and for those before
 }
 
 // coarser adds a release over one.
@@ -40,11 +42,9 @@ var limitsOf = []map[string]hierarchy.Coarseness{
 	{"date": {Units: []hierarchy.Unit{hierarchy.Quarter}}, "number": {Steps: []float64{50}}},
 }
 
-// limited adds a coarser release over one which has the limits before it, if any.
-func (w *world) limited(k int, number uint64) *coarse {
-	seen := *w
-	seen.attributes = nil
-	for _, attributes := range w.attributes {
+// limitedOf are the attributes of the release with a number, of those of the release before it.
+func (w *world) limitedOf(finer [][]anonymizer.Attribute, number uint64) (limited [][]anonymizer.Attribute) {
+	for _, attributes := range finer {
 		shown := []anonymizer.Attribute{}
 		for _, a := range attributes {
 			spec := map[string]hierarchy.Spec{"date": {Kind: hierarchy.Date, Domain: hierarchy.DomainDate}, "number": {Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}}[a.Name]
@@ -55,8 +55,15 @@ func (w *world) limited(k int, number uint64) *coarse {
 			w.must(err)
 			shown = append(shown, anonymizer.Attribute{Name: a.Name, Hierarchy: h})
 		}
-		seen.attributes = append(seen.attributes, shown)
+		limited = append(limited, shown)
 	}
+	return limited
+}
+
+// limited adds a coarser release over one which has the limits before it, if any.
+func (w *world) limited(k int, number uint64) *coarse {
+	seen := *w
+	seen.attributes = w.limitedOf(w.attributes, number)
 	c := seen.coarser(k, number)
 	c.within = w
 	return c
@@ -65,7 +72,9 @@ func (w *world) limited(k int, number uint64) *coarse {
 func (c *coarse) begin(of *people.Maintained) {
 	pseudonym := c.number << 32
 	c.maintained = of
-	c.of = people.NewCoarser(of, people.CoarserOptions{K: c.k, Root: c.attributes[0], Tables: c.attributes[1:], Seed: 1, Random: rand.New(rand.NewPCG(1, 2)), Pseudonym: func(int) uint64 { pseudonym++; return pseudonym }})
+	var err error
+	c.of, err = people.NewCoarser(of, people.CoarserOptions{K: c.k, Constraints: c.stated, Root: c.attributes[0], Tables: c.attributes[1:], Seed: 1, Random: rand.New(rand.NewPCG(1, 2)), Pseudonym: func(int) uint64 { pseudonym++; return pseudonym }})
+	c.must(err)
 	c.class = c.of.Group
 }
 
@@ -241,12 +250,7 @@ func TestSecretsDoNotMatterToCoarser(t *testing.T) {
 	for name, knows := range map[string]people.Knows{"all": {All: true}, "one row": {Crowd: 2}} {
 		for seed := range uint64(6) {
 			w := newWorld(t, seed, 3, knows, 2, 1)
-			for range 300 {
-				w.operateOn(0)
-			}
-			for range 2000 {
-				w.operate()
-			}
+			w.grow(300, 2000)
 			changes, err := w.maintained.Settle(t.Context())
 			w.must(err)
 			made := make([]*people.MaintainedChanges, 2)
@@ -263,14 +267,7 @@ func TestSecretsDoNotMatterToCoarser(t *testing.T) {
 					if table != people.Root {
 						cells = changes.Tables[table].Cells
 					}
-					for _, cell := range cells {
-						var ids []incremental.RecordID
-						for _, r := range cell.Rows {
-							ids = append(ids, r.ID)
-						}
-						w.maintained.Scramble(table, ids, w.random)
-						scrambled += len(ids)
-					}
+					scrambled += w.scramble(table, cells)
 				}
 			}
 			if !reflect.DeepEqual(made[0], made[1]) {
@@ -278,6 +275,41 @@ func TestSecretsDoNotMatterToCoarser(t *testing.T) {
 			}
 			if len(made[0].Root.Cells) < 2 || scrambled < 400 {
 				t.Errorf("%s, seed %d: %d groups, %d rows: the test shows nothing", name, seed, len(made[0].Root.Cells), scrambled)
+			}
+		}
+	}
+}
+
+// TestSecretsDoNotMatterToCoarserOverTime: nor do they matter to what later versions show, and to which groups exchange classes then.
+func TestSecretsDoNotMatterToCoarserOverTime(t *testing.T) {
+	t.Parallel()
+	for name, knows := range map[string]people.Knows{"all": {All: true}, "one row": {Crowd: 2}} {
+		for seed := range uint64(3) {
+			w := newWorld(t, seed, 3, knows, 2, 1)
+			w.grow(300, 2000)
+			pair, regrouped := []*coarse{w.coarser(7, 1), w.coarser(7, 1)}, 0
+			for round := range 25 {
+				changes, err := w.maintained.Settle(t.Context())
+				w.must(err)
+				var made [2]*people.MaintainedChanges
+				for i, c := range pair {
+					made[i], err = c.of.Settle(t.Context(), changes)
+					w.must(err)
+					w.scramble(people.Root, changes.Root.Cells)
+					for table := range changes.Tables {
+						w.scramble(table, changes.Tables[table].Cells)
+					}
+				}
+				if !reflect.DeepEqual(made[0], made[1]) {
+					t.Fatalf("%s, seed %d, round %d: the coarser releases differ", name, seed, round)
+				}
+				regrouped += len(made[0].Root.Cells)
+				for range 8 {
+					w.operate()
+				}
+			}
+			if regrouped < 25 {
+				t.Errorf("%s, seed %d: %d groups were made: the test shows nothing", name, seed, regrouped)
 			}
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/nested"
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // coarserUnit is what is published anew of a group and window.
@@ -197,14 +197,19 @@ func (u *coarserUnit) sort(table int, of []*atom) {
 }
 
 // unite unites finer cells of which no outsider knows more than one row; there are none where all
-// together are of too few persons.
+// together are of too few persons, or violate the constraints.
 func (u *coarserUnit) unite(ctx context.Context, table int, of []*atom) ([][]*atom, error) {
 	t := &u.of.tables[table]
-	if !u.isCell(of) {
+	if all := u.valuesInWindow(of...); !u.constraints.Satisfied(all, nil) {
 		return nil, nil
 	}
 	if len(t.attributes) == 0 || len(of) == 1 {
 		return [][]*atom{of}, nil
+	}
+	if u.sizeDecides() {
+		if parts := u.runs(table, of); parts != nil {
+			return parts, nil
+		}
 	}
 	classes := make([]nested.Class, len(of))
 	for i, a := range of {
@@ -213,8 +218,11 @@ func (u *coarserUnit) unite(ctx context.Context, table int, of []*atom) ([][]*at
 			person, _ := u.of.person(table, t.find(id))
 			classes[i].Persons = append(classes[i].Persons, uint32(person))
 		}
+		if !u.sizeDecides() {
+			classes[i].Counts = u.valuesInWindow(a)
+		}
 	}
-	groups, err := nested.UniteClasses(ctx, u.attributes[table+1], classes, privacy.ConstraintSet{privacy.KAnonymity{K: u.k}}, anonymizer.Options{Seed: u.options.Seed})
+	groups, err := nested.UniteClasses(ctx, u.attributes[table+1], classes, u.constraints, anonymizer.Options{Seed: u.options.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -224,64 +232,7 @@ func (u *coarserUnit) unite(ctx context.Context, table int, of []*atom) ([][]*at
 			parts[i] = append(parts[i], of[member])
 		}
 	}
-	return u.mend(parts), nil
-}
-
-// mend unites cells that violate constraints on sensitive values with the next ones. All together
-// satisfy them.
-func (u *coarserUnit) mend(parts [][]*atom) [][]*atom {
-	if u.of.sizeDecides() {
-		return parts
-	}
-	for i := 0; i < len(parts); {
-		if len(parts) == 1 || u.isCell(parts[i]) {
-			i++
-			continue
-		}
-		other := i + 1
-		if other == len(parts) {
-			other = i - 1
-		}
-		parts[min(i, other)] = slices.Concat(parts[i], parts[other])
-		parts = slices.Delete(parts, max(i, other), max(i, other)+1)
-		i = min(i, other)
-	}
-	return parts
-}
-
-// isCell reports whether finer cells together may be a cell.
-func (u *coarserUnit) isCell(of []*atom) bool {
-	t := &u.of.tables[of[0].table]
-	persons := make(map[int32]struct{})
-	for _, a := range of {
-		for id := range a.rows {
-			person, _ := u.of.person(a.table, t.find(id))
-			persons[person] = struct{}{}
-		}
-	}
-	return len(persons) >= u.k && (u.of.sizeDecides() || u.holds(persons))
-}
-
-// holds reports whether persons with all values in the window satisfy the constraints.
-func (u *coarserUnit) holds(persons map[int32]struct{}) bool {
-	s := privacy.NewSubjectSummary(u.of.values)
-	for p := range persons {
-		s.AddSubject(uint32(p))
-		u.of.root.addValues(&s, p, p)
-		for _, table := range u.of.root.children {
-			t := &u.of.tables[table]
-			for row := *u.of.head(table, p); row != none; row = t.next[row] {
-				if !u.of.knows.All && t.window[row] != u.key.window {
-					continue
-				}
-				t.addValues(&s, row, p)
-				for _, child := range t.children {
-					u.of.addRows(&s, child, row, p)
-				}
-			}
-		}
-	}
-	return u.constraints.Satisfied(s, nil)
+	return parts, nil
 }
 
 // publishUnit publishes the rows of a group in a window, those of its cells with keys.
@@ -307,7 +258,7 @@ func (s *coarsening) publishUnit(u *coarserUnit) {
 		t := &s.of.tables[table]
 		own[table] = make(map[int32]uint64)
 		for _, part := range u.cells[table] {
-			cell := PublishedCell{ID: s.nextCell(table), Values: s.union(table, part)}
+			cell := PublishedCell{ID: s.nextCell(table), Values: s.attributes.union(table, len(part), func(i int) []hierarchy.Generalization { return part[i].values })}
 			for _, a := range part {
 				if s.tables[table].pool.has(a) {
 					s.leavePool(a)

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -418,12 +419,20 @@ func (p *publishing) found(members []int32) {
 		own := p.options.Pseudonym(Root)
 		class.members = append(class.members, p.show(cell, slot, shownRow{member: int32(i), parent: none, own: own}))
 		published.Rows = append(published.Rows, PublishedRow{ID: p.root.ids[slot], Own: own, Person: own, Member: int32(i)})
+		if p.tellsValues(Root) {
+			published.Sensitive = append(published.Sensitive, slices.Clone(p.root.sensitive.Row(slot)))
+		}
 	}
 	published.Values = p.root.generalize(members, at)
 	p.changes.Root.Cells = append(p.changes.Root.Cells, published)
 	for _, slot := range members {
 		p.enter(Root, slot, p.now)
 	}
+}
+
+// tellsValues reports whether releases for others are told the values of a table's rows.
+func (g *Guarded) tellsValues(table int) bool {
+	return g.shown.valued && len(g.coarser) > 0 && g.relation(table).sensitive.Columns() > 0
 }
 
 // show publishes a row in a cell.

@@ -188,7 +188,10 @@ func (g *Guarded) NextCell() int64 { return g.shown.nextCell }
 
 // KeepsVanished reports whether a store has to keep the rows of a class that have vanished, as
 // their values count, until the root rows of the class vanish.
-func (g *Guarded) KeepsVanished() bool { return g.shown.valued }
+func (g *Guarded) KeepsVanished() bool { return !g.sizeDecides() }
+
+// KeepsValues reports whether a store has to give back the values of rows that are published, here or for others.
+func (g *Guarded) KeepsValues() bool { return g.shown.valued }
 
 // Classes is the number of published classes of persons.
 func (g *Guarded) Classes() int { return len(g.shown.classes) }

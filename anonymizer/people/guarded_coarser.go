@@ -2,13 +2,13 @@ package people
 
 import (
 	"cmp"
-	"errors"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/internal/tally"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // GuardedCoarser is a coarser release of a Guarded one, or of another GuardedCoarser, for other readers. It is
@@ -28,6 +28,11 @@ type GuardedCoarser struct {
 	classes int // of the finer release, at least, in a group, and in a cell
 	options CoarserOptions
 	numbers *shown // that has them of the cells of all releases
+
+	attributes  shownAttributes
+	constraints privacy.ConstraintSet // on values, that cells and windows are tried for
+	ofPersons   privacy.ConstraintSet // on values of root records, that groups are made for
+	ofRows      bool                  // constraints are stated on values of other tables for the release, or for one before it
 
 	shown   []coarserShown             // the root's first
 	groups  map[int64]*coarserGroup    // by number
@@ -52,8 +57,10 @@ type finerCell struct {
 	class  int64
 	window int32
 	table  int
-	values []hierarchy.Generalization
+	values []hierarchy.Generalization // as they may be shown
 	rows   []finerRow
+	// withheld cells violate the constraints with others. They are never shown.
+	withheld bool
 }
 
 type finerRow struct {
@@ -62,6 +69,7 @@ type finerRow struct {
 	of     uint64 // the pseudonym of what it belongs to
 	member int32
 	left   bool // it stands for nobody
+	codes  []uint32
 }
 
 // moved says that a published row stands for nobody from now on, or for somebody again.
@@ -96,6 +104,7 @@ type coarserRow struct {
 	member int32 // of the group
 	left   bool  // it stands for nobody
 	gone   bool  // the finer release has taken it back
+	codes  []uint32
 }
 
 // coarserPart has one weight: the root rows of a group, or the rows of a table in a group and window.
@@ -116,6 +125,8 @@ type coarserGroup struct {
 	root    *coarserPart
 	frames  map[int32]*coarserFrame
 	live    int // root rows that the finer release publishes
+	// closed groups show nothing more of their persons, of whom values have vanished that would have to count.
+	closed bool
 }
 
 // coarserFrame is a window of a group.
@@ -130,20 +141,28 @@ type coarserFrame struct {
 }
 
 // AddCoarser has a release for others follow, coarser than all before. It is to be called before the first
-// row comes, and where k is the only constraint.
+// row comes. The error is about a constraint on values, of the release or of the options, that it cannot see to: other ones than
+// distinct l-diversity and bounds on frequencies, and those of values of root records unless all is known, but for l-diversity of the
+// release.
 func (g *Guarded) AddCoarser(o CoarserOptions) (*GuardedCoarser, error) {
-	if !g.sizeDecides() {
-		return nil, errors.New("constraints on sensitive values hold for no unions of classes that are published one after the other")
+	constraints, err := g.followable()
+	if err != nil {
+		return nil, err
+	}
+	stated, err := g.statable(o.Constraints)
+	if err != nil {
+		return nil, err
 	}
 	c := &GuardedCoarser{
-		of: &g.source, finer: g, k: max(o.K, g.k), options: o, numbers: &g.shown,
+		of: &g.source, finer: g, k: max(o.K, g.k), options: o, numbers: &g.shown, attributes: o.shown(attributesOf(&g.source)), constraints: constraints,
 		groups: make(map[int64]*coarserGroup), groupOf: make(map[int64]*coarserGroup), waiting: make(map[int64]*waitingClass),
 		dirty: make(map[unitKey]*coarserFrame), emptied: make(map[*coarserFrame]struct{}),
 	}
+	c.state(stated)
 	before := g.k
 	if n := len(g.coarser); n > 0 {
 		last := g.coarser[n-1]
-		c.finer, before, c.k = last, last.k, max(c.k, last.k)
+		c.finer, before, c.k, c.attributes = last, last.k, max(c.k, last.k), o.shown(last.attributes)
 	}
 	c.classes = (c.k + before - 1) / before
 	for table := Root; table < len(g.tables); table++ {
@@ -223,7 +242,7 @@ func (g *Guarded) now(table int) (cells []*finerCell) {
 		}
 		for _, at := range cell.rows {
 			r := &g.shown.of(table).rows[at]
-			row := finerRow{id: r.id, member: r.member, left: r.slot == none}
+			row := finerRow{id: r.id, member: r.member, left: r.slot == none, codes: slices.Clone(g.shown.of(table).codes.Row(at))}
 			if table != Root {
 				above := &g.shown.of(g.tables[table].parent).rows[r.parent]
 				if row.parent, row.of = above.id, above.own; g.tables[table].parent == Root {
@@ -271,7 +290,7 @@ func (c *GuardedCoarser) now(table int) (cells []*finerCell) {
 			}
 			byID[r.cell], cells = cell, append(cells, cell)
 		}
-		cell.rows = append(cell.rows, finerRow{id: r.id, parent: r.parent, of: r.of, member: r.member, left: r.left})
+		cell.rows = append(cell.rows, finerRow{id: r.id, parent: r.parent, of: r.of, member: r.member, left: r.left, codes: r.codes})
 	}
 	for _, cell := range cells {
 		cell.sort()
@@ -293,6 +312,8 @@ type FollowedFreshness struct {
 	Least   int // of them that are united, at least
 	Gone    int // rows that are shown, and that the finer release has taken back
 	Rows    int // that are shown
+	// Withheld are those of Waiting that are never shown, as they violated the constraints together.
+	Withheld int
 }
 
 // Freshness counts the rows of a table, or of Root.
@@ -301,6 +322,11 @@ func (c *GuardedCoarser) Freshness(table int) FollowedFreshness {
 	for _, of := range c.waiting {
 		if of.root != nil {
 			f.Classes++
+		}
+	}
+	for _, cell := range c.in(table).waits {
+		if cell.withheld {
+			f.Withheld++
 		}
 	}
 	for _, r := range c.in(table).rows {

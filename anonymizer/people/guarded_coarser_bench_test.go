@@ -14,12 +14,11 @@ import (
 
 // BenchmarkGuardedCoarser measures guarded releases for audiences, of k = 10, 25 and 50 over 5, beside ones that are made
 // alone at the same k: what root rows and visits lose, and how many visits are shown with keys, at first and when half as
-// many have come.
+// many have come. Some have a ward of each visit, and bounds on how many persons have one, or on how many wards there are.
 func BenchmarkGuardedCoarser(b *testing.B) {
-	d := hospital{persons: 20_000, visits: 3, windows: 3, flat: true}.data(1)
-	shape := shapeOf(d)
+	cases := guardedCases()
 	for name, knows := range map[string]people.Knows{"one": {Crowd: 8}, "all": {All: true}} {
-		start := func(k int) *people.Guarded {
+		start := func(shape people.Shape, k int) *people.Guarded {
 			random := rand.New(rand.NewPCG(5, 6))
 			g, err := people.NewGuarded(shape, privacy.ConstraintSet{privacy.KAnonymity{K: k}}, knows, people.GuardedOptions{
 				MaintainedOptions: people.MaintainedOptions{Method: method, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() }},
@@ -30,10 +29,12 @@ func BenchmarkGuardedCoarser(b *testing.B) {
 			}
 			return g
 		}
-		for _, k := range []int{10, 25, 50} {
-			b.Run(fmt.Sprintf("knows=%s/k=%d", name, k), func(b *testing.B) {
-				g, alone, random := start(5), start(k), rand.New(rand.NewPCG(7, 8))
-				c, err := g.AddCoarser(people.CoarserOptions{K: k, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() }})
+		for _, of := range cases {
+			b.Run(fmt.Sprintf("knows=%s/%s", name, of.name), func(b *testing.B) {
+				k, d := of.k, of.of
+				shape := shapeOf(d)
+				g, alone, random := start(shape, 5), start(shape, k), rand.New(rand.NewPCG(7, 8))
+				c, err := g.AddCoarser(people.CoarserOptions{K: k, Constraints: of.stated, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() }})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -47,7 +48,7 @@ func BenchmarkGuardedCoarser(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					for i, of := range c.Changes() {
+					for i, of := range c.Changes()[:len(seen)] {
 						seen[i] = append(seen[i], of.Cells...)
 					}
 					beside[0], beside[1] = append(beside[0], changes.Root.Cells...), append(beside[1], changes.Tables[0].Cells...)
@@ -82,7 +83,7 @@ func BenchmarkGuardedCoarser(b *testing.B) {
 				for day := range 30 {
 					for i := range visits / 60 {
 						at := incremental.RecordID(1<<40 + day<<20 + i)
-						if err := insert(0, people.Row{ID: at, Of: rowKey(people.Root, random.IntN(20_000)), Window: int32(random.IntN(3)), Cells: []hierarchy.Cell{float64(8000 + random.IntN(1000))}}); err != nil {
+						if err := insert(0, people.Row{ID: at, Of: rowKey(people.Root, random.IntN(*benchmarked)), Window: int32(random.IntN(3)), Cells: []hierarchy.Cell{float64(8000 + random.IntN(1000))}, Sensitive: wards(random)[:shape.Tables[0].Sensitive]}); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -91,5 +92,37 @@ func BenchmarkGuardedCoarser(b *testing.B) {
 				report("later", g.Len(0))
 			})
 		}
+	}
+}
+
+// wards draws that of a visit: of ten, the most frequent one is that of three visits in ten.
+func wards(random *rand.Rand) []uint32 {
+	at := random.Float64()
+	return []uint32{uint32(10 * at * at)}
+}
+
+// guardedCase is an audience of some data.
+type guardedCase struct {
+	name   string
+	k      int
+	of     *people.Data
+	stated privacy.ConstraintSet
+}
+
+func guardedCases() []guardedCase {
+	flat, warded := hospital{persons: *benchmarked, visits: 3, windows: 3, flat: true}.data(1), hospital{persons: *benchmarked, visits: 3, windows: 3, flat: true}.data(1)
+	codes, draw := make([]uint32, warded.Tables[0].Rows.Len()), rand.New(rand.NewPCG(3, 4))
+	for i := range codes {
+		codes[i] = wards(draw)[0]
+	}
+	warded.Tables[0].Rows = table(flat.Tables[0].Rows.Attributes(), [][]float64{flat.Tables[0].Rows.Cells(0)}, [][]uint32{codes})
+	return []guardedCase{
+		{"k=10", 10, flat, nil},
+		{"k=25", 25, flat, nil},
+		{"k=50", 50, flat, nil},
+		{"k=25,wards", 25, warded, nil},
+		{"k=25,alpha=0.5", 25, warded, privacy.ConstraintSet{privacy.AlphaBound{Alpha: 0.5}}},
+		{"k=25,alpha=0.4", 25, warded, privacy.ConstraintSet{privacy.AlphaBound{Alpha: 0.4}}},
+		{"k=25,l=8", 25, warded, privacy.ConstraintSet{privacy.DistinctDiversity{L: 8}}},
 	}
 }

@@ -26,8 +26,11 @@ func (c *GuardedCoarser) unite(ctx context.Context) error {
 		return nil
 	}
 	slices.SortFunc(classes, compareFiner)
-	groups, err := c.divide(ctx, &c.of.root, classes)
+	groups, err := c.divide(ctx, Root, classes)
 	if err != nil {
+		return err
+	}
+	if groups, err = c.mendGroups(ctx, groups); err != nil {
 		return err
 	}
 	for _, group := range groups {
@@ -38,11 +41,12 @@ func (c *GuardedCoarser) unite(ctx context.Context) error {
 
 // divide divides cells into unions of cells of enough classes, by what is published of them. The number of
 // classes decides, whose persons are as many as each has: whose rows there are does not matter.
-func (c *GuardedCoarser) divide(ctx context.Context, t *relation, cells []*finerCell) ([][]*finerCell, error) {
-	if len(t.attributes) == 0 {
+func (c *GuardedCoarser) divide(ctx context.Context, table int, cells []*finerCell) ([][]*finerCell, error) {
+	attributes := c.known(table)
+	if len(attributes) == 0 {
 		return [][]*finerCell{cells}, nil
 	}
-	numbers := make(map[int64]uint32)
+	numbers, shown := make(map[int64]uint32), shownCells{}
 	classes := make([]nested.Class, len(cells))
 	for i, cell := range cells {
 		number, known := numbers[cell.class]
@@ -50,11 +54,15 @@ func (c *GuardedCoarser) divide(ctx context.Context, t *relation, cells []*finer
 			number = uint32(len(numbers))
 			numbers[cell.class] = number
 		}
-		classes[i] = nested.Class{Labels: cell.values, Sensitive: [][]uint32{{}}, Persons: []uint32{number}}
+		classes[i] = nested.Class{Labels: c.knownOf(cell), Sensitive: [][]uint32{{}}, Persons: []uint32{number}}
+		shown.add(cell.values, len(cell.rows), classes[i].Persons)
 	}
-	found, err := nested.UniteClasses(ctx, t.attributes, classes, privacy.ConstraintSet{privacy.KAnonymity{K: c.classes}}, anonymizer.Options{Seed: c.options.Seed})
+	if runs := runsOf(attributes, shown, c.classes); table != Root && runs != nil {
+		return pick(cells, runs), nil
+	}
+	found, err := nested.UniteClasses(ctx, attributes, classes, privacy.ConstraintSet{privacy.KAnonymity{K: c.classes}}, anonymizer.Options{Seed: c.options.Seed})
 	if err != nil {
-		return nil, fmt.Errorf("uniting what is published of table %q: %w", t.name, err)
+		return nil, fmt.Errorf("uniting what is published of table %q: %w", c.of.relation(table).name, err)
 	}
 	unions := make([][]*finerCell, len(found))
 	for i, places := range found {
@@ -76,7 +84,7 @@ func classesOf(cells []*finerCell) int {
 // found publishes the persons of finer classes as a group.
 func (c *GuardedCoarser) found(classes []*finerCell) {
 	group := c.addGroup(c.numbers.takeCell())
-	published := PublishedCell{ID: group.id, Class: group.id, Values: c.of.root.unite(classes)}
+	published := PublishedCell{ID: group.id, Class: group.id, Values: c.union(Root, classes)}
 	for _, class := range classes {
 		c.settled(class)
 		group.first[class.class] = int32(len(group.classOf))
@@ -85,6 +93,9 @@ func (c *GuardedCoarser) found(classes []*finerCell) {
 			own := c.options.Pseudonym(Root)
 			out := PublishedRow{ID: r.id, Own: own, Person: own, Member: int32(len(group.classOf))}
 			published.Rows = append(published.Rows, out)
+			if c.numbers.valued && c.of.root.sensitive.Columns() > 0 {
+				published.Sensitive = append(published.Sensitive, r.codes)
+			}
 			group.classOf = append(group.classOf, class.class)
 			group.live++
 			c.show(group.root, group.id, r, out)
@@ -108,7 +119,7 @@ func (c *GuardedCoarser) addGroup(id int64) *coarserGroup {
 
 // show shows a row of the finer release.
 func (c *GuardedCoarser) show(part *coarserPart, cell int64, from finerRow, out PublishedRow) {
-	r := &coarserRow{id: from.id, part: part, cell: cell, own: out.Own, of: out.Of, parent: out.Parent, member: out.Member}
+	r := &coarserRow{id: from.id, part: part, cell: cell, own: out.Own, of: out.Of, parent: out.Parent, member: out.Member, codes: from.codes}
 	part.rows = append(part.rows, r)
 	shown := c.in(part.table)
 	shown.rows[r.id] = r
@@ -135,6 +146,10 @@ func (c *GuardedCoarser) publish(ctx context.Context) error {
 }
 
 func (c *GuardedCoarser) publishFrame(ctx context.Context, f *coarserFrame) error {
+	if f.group.closed {
+		c.withholdClosed(f.group)
+		return nil
+	}
 	made := make(map[int64]struct{}) // cells
 	for table := range c.of.tables {
 		groups := c.waitingIn(f, table)
@@ -143,7 +158,14 @@ func (c *GuardedCoarser) publishFrame(ctx context.Context, f *coarserFrame) erro
 			if err != nil {
 				return err
 			}
-			for _, cells := range unions {
+			mended, err := c.mendCells(ctx, f, table, unions)
+			if err != nil {
+				return err
+			}
+			if mended == nil {
+				c.withhold(unions)
+			}
+			for _, cells := range mended {
 				made[c.publishCell(f, table, cells)] = struct{}{}
 			}
 		}
@@ -162,7 +184,7 @@ func (c *GuardedCoarser) waitingIn(f *coarserFrame, table int) map[int64][]*fine
 			continue
 		}
 		for cell := range of.cells {
-			if cell.table != table || cell.window != f.window {
+			if cell.table != table || cell.window != f.window || cell.withheld {
 				continue
 			}
 			if parent == Root {
@@ -185,44 +207,19 @@ func (c *GuardedCoarser) unionsOf(ctx context.Context, table int, group *coarser
 		return [][]*finerCell{cells}, nil // they come with what they belong to
 	}
 	if c.of.knows.All && !t.unknown {
-		return c.align(group, cells), nil
+		return c.align(table, group, cells), nil
 	}
 	if classesOf(cells) < c.classes {
 		return nil, nil
 	}
-	return c.divide(ctx, t, cells)
-}
-
-// align unites the first slots of all classes of a group that wait, then the second, and so on.
-func (c *GuardedCoarser) align(group *coarserGroup, cells []*finerCell) (slots [][]*finerCell) {
-	byClass := make(map[int64][]*finerCell)
-	for _, cell := range cells {
-		byClass[cell.class] = append(byClass[cell.class], cell)
-	}
-	for _, class := range group.classOf {
-		if len(byClass[class]) == 0 { // of one that is not there any more, too
-			return nil
-		}
-	}
-	least := len(cells)
-	for _, of := range byClass {
-		least = min(least, len(of))
-	}
-	for i := range least {
-		var slot []*finerCell
-		for _, class := range slices.Sorted(maps.Keys(byClass)) {
-			slot = append(slot, byClass[class][i])
-		}
-		slots = append(slots, slot)
-	}
-	return slots
+	return c.divide(ctx, table, cells)
 }
 
 // publishCell shows cells of the finer release as one, and returns its number.
 func (c *GuardedCoarser) publishCell(f *coarserFrame, table int, cells []*finerCell) int64 {
 	t, id := &c.of.tables[table], c.numbers.takeCell()
 	part := c.addCell(f, table, id)
-	published := PublishedCell{ID: id, Class: f.group.id, Window: f.window, Values: t.unite(cells)}
+	published := PublishedCell{ID: id, Class: f.group.id, Window: f.window, Values: c.union(table, cells)}
 	for _, cell := range cells {
 		c.settled(cell)
 		for _, r := range cell.rows {
@@ -238,6 +235,11 @@ func (c *GuardedCoarser) publishCell(f *coarserFrame, table int, cells []*finerC
 		}
 	}
 	slices.SortFunc(published.Rows, func(a, b PublishedRow) int { return cmp.Compare(a.ID, b.ID) })
+	if c.numbers.valued && t.sensitive.Columns() > 0 {
+		for _, r := range published.Rows {
+			published.Sensitive = append(published.Sensitive, c.in(table).rows[r.ID].codes)
+		}
+	}
 	c.changes[table+1].Cells = append(c.changes[table+1].Cells, published)
 	return id
 }
@@ -254,14 +256,7 @@ func (c *GuardedCoarser) addCell(f *coarserFrame, table int, id int64) *coarserP
 	return part
 }
 
-// unite is what stands for all that some cells show.
-func (t *relation) unite(cells []*finerCell) []hierarchy.Generalization {
-	values, parts := make([]hierarchy.Generalization, len(t.attributes)), make([]hierarchy.Generalization, len(cells))
-	for i, attribute := range t.attributes {
-		for j, cell := range cells {
-			parts[j] = cell.values[i]
-		}
-		values[i] = hierarchy.Union(attribute.Hierarchy, parts)
-	}
-	return values
+// union is what stands for all that some cells show.
+func (c *GuardedCoarser) union(table int, cells []*finerCell) []hierarchy.Generalization {
+	return c.attributes.union(table, len(cells), func(i int) []hierarchy.Generalization { return cells[i].values })
 }

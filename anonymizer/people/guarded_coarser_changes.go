@@ -13,15 +13,19 @@ type FollowedTable struct {
 	GuardedTable
 	// Origin is what each new row shows, in the finer release, of what it belongs to. There are its values.
 	Origin map[incremental.RecordID]uint64
-	// Waiting are the cells of the finer release that wait from now on, and Settled those that do no more.
-	Waiting []WaitingCell
-	Settled []int64
+	// Waiting are the cells of the finer release that wait from now on, and Settled those that do no more. Withheld are
+	// those of all that wait that will never be shown.
+	Waiting  []WaitingCell
+	Settled  []int64
+	Withheld []int64
 }
 
-// WaitingCell is a cell of the finer release that is not shown yet, with what is published of it.
+// WaitingCell is a cell of the finer release that is not shown yet, with what may be shown of it.
 type WaitingCell struct {
 	Cell   int64
 	Values []hierarchy.Generalization
+	// Withheld cells are never shown. Their values need not be kept.
+	Withheld bool
 }
 
 // Changes are those since the last time, of the root's rows and of those of each table, and forgets them.

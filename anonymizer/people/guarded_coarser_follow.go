@@ -46,7 +46,7 @@ func (c *GuardedCoarser) settle(ctx context.Context, finer *GuardedChanges, move
 	for table := Root; table < len(c.of.tables); table++ {
 		for _, cell := range finer.of(table).Cells {
 			if !cell.Pooled {
-				c.await(followedCell(table, cell))
+				c.await(c.followedCell(table, cell))
 			}
 		}
 	}
@@ -69,10 +69,15 @@ func (c *GuardedCoarser) settle(ctx context.Context, finer *GuardedChanges, move
 	return ctx.Err()
 }
 
-func followedCell(table int, cell PublishedCell) *finerCell {
-	of := &finerCell{id: cell.ID, class: cell.Class, window: cell.Window, table: table, values: cell.Values}
-	for _, r := range cell.Rows {
-		of.rows = append(of.rows, finerRow{id: r.ID, parent: r.Parent, of: r.Of, member: r.Member})
+// followedCell is a new cell of the finer release, with what may be shown of its values: all else is made of these.
+func (c *GuardedCoarser) followedCell(table int, cell PublishedCell) *finerCell {
+	of := &finerCell{id: cell.ID, class: cell.Class, window: cell.Window, table: table, values: c.attributes.seen(table, cell.Values)}
+	for i, r := range cell.Rows {
+		row := finerRow{id: r.ID, parent: r.Parent, of: r.Of, member: r.Member}
+		if len(cell.Sensitive) > 0 {
+			row.codes = cell.Sensitive[i]
+		}
+		of.rows = append(of.rows, row)
 	}
 	of.sort()
 	return of
@@ -80,7 +85,7 @@ func followedCell(table int, cell PublishedCell) *finerCell {
 
 // await has a cell of the finer release wait.
 func (c *GuardedCoarser) await(cell *finerCell) {
-	c.changes[cell.table+1].Waiting = append(c.changes[cell.table+1].Waiting, WaitingCell{cell.id, cell.values})
+	c.changes[cell.table+1].Waiting = append(c.changes[cell.table+1].Waiting, WaitingCell{Cell: cell.id, Values: cell.values})
 	c.wait(cell)
 }
 
@@ -191,11 +196,17 @@ func (c *GuardedCoarser) vanish() {
 			c.vanishPart(f.parts[table])
 		}
 		f.clear()
+		if c.ofRows && c.of.knows.All && f.group.live > 0 && !f.group.closed {
+			c.close(f.group)
+		}
 		c.disturb(f)
 	}
 	clear(c.emptied)
 	for _, group := range c.ended {
 		c.vanishPart(group.root)
+		if group.closed {
+			c.changes[0].Settled = append(c.changes[0].Settled, group.id)
+		}
 		delete(c.groups, group.id)
 		maps.DeleteFunc(c.dirty, func(_ unitKey, f *coarserFrame) bool { return f.group == group })
 	}

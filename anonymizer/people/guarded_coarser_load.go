@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
@@ -26,7 +25,7 @@ func (c *GuardedCoarser) Load(stored []StoredCoarser) error {
 		return fmt.Errorf("loading %d tables of a release for others: it is not empty, or has %d", len(stored), len(c.shown))
 	}
 	for table := Root; table < len(c.of.tables); table++ {
-		l := &coarserLoading{GuardedCoarser: c, table: table, at: make(map[incremental.RecordID]finerAt), shownIn: make(map[*finerCell]int64), values: make(map[int64][]hierarchy.Generalization)}
+		l := &coarserLoading{GuardedCoarser: c, table: table, at: make(map[incremental.RecordID]finerAt), shownIn: make(map[*finerCell]int64), waiting: make(map[int64]WaitingCell)}
 		if err := l.load(stored[table+1]); err != nil {
 			return fmt.Errorf("loading table %q of a release for others: %w", c.of.relation(table).name, err)
 		}
@@ -52,7 +51,7 @@ type coarserLoading struct {
 	cells   []*finerCell
 	at      map[incremental.RecordID]finerAt
 	shownIn map[*finerCell]int64
-	values  map[int64][]hierarchy.Generalization // of cells that wait
+	waiting map[int64]WaitingCell
 }
 
 // finerAt is a row where the finer release has it.
@@ -77,21 +76,35 @@ func (l *coarserLoading) load(stored StoredCoarser) error {
 		}
 	}
 	for _, w := range stored.Waiting {
-		if _, twice := l.values[w.Cell]; twice || len(w.Values) != len(l.of.relation(l.table).attributes) {
+		if _, twice := l.waiting[w.Cell]; twice || !w.Withheld && len(w.Values) != len(l.of.relation(l.table).attributes) {
 			return fmt.Errorf("class %d of the finer release waits twice, or shows %d values", w.Cell, len(w.Values))
 		}
-		l.values[w.Cell] = w.Values
+		l.waiting[w.Cell] = w
 	}
+	l.closed()
 	for _, cell := range l.cells {
 		if err := l.whole(cell); err != nil {
 			return err
 		}
 	}
-	if len(l.values) > 0 {
-		return fmt.Errorf("%d classes of the finer release wait that are not there", len(l.values))
+	if len(l.waiting) > 0 {
+		return fmt.Errorf("%d classes of the finer release wait that are not there", len(l.waiting))
 	}
 	l.weigh(stored.Weights)
 	return nil
+}
+
+// closed notes the groups that show nothing more.
+func (l *coarserLoading) closed() {
+	if l.table != Root {
+		return
+	}
+	for id, w := range l.waiting {
+		if group := l.groups[id]; group != nil && w.Withheld {
+			group.closed = true
+			delete(l.waiting, id)
+		}
+	}
 }
 
 // row takes over a row that is shown.
@@ -100,7 +113,10 @@ func (l *coarserLoading) row(stored StoredRow) error {
 		return errors.New("it is there twice, or has no number or no keys")
 	}
 	l.numbers.nextCell = max(l.numbers.nextCell, stored.Cell+1)
-	r := &coarserRow{id: stored.ID, cell: stored.Cell, own: stored.Own, parent: stored.Parent, member: stored.Member}
+	r := &coarserRow{id: stored.ID, cell: stored.Cell, own: stored.Own, parent: stored.Parent, member: stored.Member, codes: stored.Sensitive}
+	if l.numbers.valued && len(r.codes) != l.of.relation(l.table).sensitive.Columns() {
+		return fmt.Errorf("it shows %d values that count", len(r.codes))
+	}
 	found, there := l.at[stored.ID]
 	r.gone, r.left = !there, !there || found.row.left
 	if there {
@@ -205,12 +221,12 @@ func (f *coarserFrame) load(member int32, pseudonym uint64) error {
 func (l *coarserLoading) whole(cell *finerCell) error {
 	in, shown := l.shownIn[cell]
 	if !shown {
-		values, waits := l.values[cell.id]
-		if !waits {
+		waiting, waits := l.waiting[cell.id]
+		if !waits || waiting.Withheld && l.table == Root {
 			return fmt.Errorf("class %d of the finer release is not shown, and does not wait", cell.id)
 		}
-		delete(l.values, cell.id)
-		cell.values = values
+		delete(l.waiting, cell.id)
+		cell.values, cell.withheld = waiting.Values, waiting.Withheld
 		l.wait(cell)
 		return nil
 	}

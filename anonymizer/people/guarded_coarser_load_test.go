@@ -104,6 +104,25 @@ func TestCoarserGuardedRefusesOthersRows(t *testing.T) {
 	}
 }
 
+// TestCoarserGuardedRefusesRowsOfOtherWindows: of a row that the finer release has taken back, nothing else says in which window
+// what it belonged to was.
+func TestCoarserGuardedRefusesRowsOfOtherWindows(t *testing.T) {
+	t.Parallel()
+	w := newGuardedWorld(t, 1, people.Knows{Crowd: 1}, 2, 1, 0, 6)
+	w.happen(16)
+	a := w.audiences[0]
+	s := &spoiledStore{t: t, tables: storedCopy(a.stored())}
+	visit, below := s.pair(1, 2, func(visit, below *people.StoredRow) bool {
+		return a.finer[a.seen[2][below.ID]].vanished > 0 && visit.Class == below.Class && visit.Member == below.Member && visit.Window != below.Window
+	})
+	below.Parent = visit.ID
+	next := w.startGuarded(0)
+	w.restore(next.Guarded)
+	if err := next.audiences[0].Load(s.tables); err == nil {
+		t.Error("it is loaded")
+	}
+}
+
 // TestCoarserGuardedTakesNewNumbers: after a restart, no number is used again that a coarser release has, whatever the finer one
 // was told.
 func TestCoarserGuardedTakesNewNumbers(t *testing.T) {

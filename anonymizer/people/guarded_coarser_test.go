@@ -10,20 +10,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // audienceWorld notes everything that the readers of a coarser release ever saw, and keeps what a store keeps.
 type audienceWorld struct {
 	w       *guardedWorld
 	k       int
+	limits  map[string]hierarchy.Coarseness // of what it shows of attributes, by name; nil for none
+	stated  privacy.ConstraintSet           // for it, and for those before it
+	closed  int                             // groups that show nothing more
+	shows   [][]anonymizer.Attribute        // with these; the root's first
 	seen    []map[incremental.RecordID]*shownRow
 	ever    []*shownRow
 	finer   map[*shownRow]*shownRow // what each row shows of the finer release
-	waiting []map[int64][]hierarchy.Generalization
+	waiting []map[int64]people.WaitingCell
 	weights []map[int64]people.Weight
 }
 
@@ -35,10 +41,10 @@ type audienceRun struct {
 }
 
 func newAudienceWorld(w *guardedWorld, k int) *audienceWorld {
-	a := &audienceWorld{w: w, k: k, finer: map[*shownRow]*shownRow{}}
+	a := &audienceWorld{w: w, k: k, shows: w.attributes, finer: map[*shownRow]*shownRow{}}
 	for range w.attributes {
 		a.seen = append(a.seen, map[incremental.RecordID]*shownRow{})
-		a.waiting = append(a.waiting, map[int64][]hierarchy.Generalization{})
+		a.waiting = append(a.waiting, map[int64]people.WaitingCell{})
 		a.weights = append(a.weights, map[int64]people.Weight{})
 	}
 	return a
@@ -47,9 +53,20 @@ func newAudienceWorld(w *guardedWorld, k int) *audienceWorld {
 func (a *audienceWorld) start(g *people.Guarded) *audienceRun {
 	r := &audienceRun{pcg: rand.NewPCG(a.w.seed, uint64(a.k)), pseudonyms: uint64(a.k) << 40}
 	var err error
-	r.GuardedCoarser, err = g.AddCoarser(people.CoarserOptions{K: a.k, Seed: a.w.seed, Random: rand.New(r.pcg), Pseudonym: func(int) uint64 { r.pseudonyms++; return r.pseudonyms }})
+	r.GuardedCoarser, err = g.AddCoarser(people.CoarserOptions{K: a.k, Constraints: a.stated, Root: a.shows[0], Tables: a.shows[1:], Seed: a.w.seed, Random: rand.New(r.pcg), Pseudonym: func(int) uint64 { r.pseudonyms++; return r.pseudonyms }})
 	a.w.must(err)
 	return r
+}
+
+// limit begins anew with audiences who see less of attributes.
+func (w *guardedWorld) limit() {
+	finer := w.attributes
+	for i, a := range w.audiences {
+		a.limits, a.shows = limitsOf[i], w.limitedOf(finer, uint64(1+i))
+		finer = a.shows
+	}
+	w.live, w.pins = w.startGuarded(0), nil
+	w.pin()
 }
 
 // finerRows are what the release before shows.
@@ -70,8 +87,12 @@ func (a *audienceWorld) follow(place int) {
 		}
 	}
 	if w.beside != nil {
-		if same := w.beside.Changes(); !reflect.DeepEqual(changes, same) {
-			w.t.Fatalf("what follows is\n%+v\nand without the rows\n%+v", changes, same)
+		of, same := changes, w.beside.Changes()
+		if w.disguised != nil {
+			of, same = withoutNames(of), withoutNames(same)
+		}
+		if !reflect.DeepEqual(of, same) {
+			w.t.Fatalf("what follows is\n%+v\nand without the rows\n%+v", of, same)
 		}
 	}
 	a.followGone(changes)
@@ -86,7 +107,14 @@ func (a *audienceWorld) follow(place int) {
 			delete(a.waiting[table], cell)
 		}
 		for _, cell := range c.Waiting {
-			a.waiting[table][cell.Cell] = cell.Values
+			a.waiting[table][cell.Cell] = cell
+		}
+		for _, cell := range c.Withheld {
+			if _, waits := a.waiting[table][cell]; !waits {
+				w.t.Fatalf("cell %d of table %d is withheld, and has not waited", cell, table)
+			}
+			a.waiting[table][cell] = people.WaitingCell{Cell: cell, Withheld: true}
+			a.close(table, cell)
 		}
 		a.keep(table, c)
 	}
@@ -158,6 +186,9 @@ func (a *audienceWorld) followCell(place, table int, cell people.PublishedCell, 
 			if !within(attribute.Hierarchy, of.values[i], cell.Values[i]) {
 				fail(r, "it shows more than the finer release")
 			}
+			if !allows(a.limits[attribute.Name], attribute.Hierarchy, cell.Values[i]) {
+				fail(r, fmt.Sprintf("it shows more of the %s than it may: %+v", attribute.Name, cell.Values[i]))
+			}
 		}
 		shown := &shownRow{
 			PublishedRow: r, table: table, cell: cell.ID, class: cell.Class, window: cell.Window, values: cell.Values,
@@ -223,14 +254,14 @@ func (a *audienceWorld) checkWeight(table int, now people.Weight) {
 // asWorld is a world of those who see the coarser release alone, for the checks of its own readers' release.
 func (a *audienceWorld) asWorld() *guardedWorld {
 	of := *a.w.world
-	of.k = a.k
+	of.k, of.attributes = a.k, a.shows
 	return &guardedWorld{world: &of, ever: a.ever, seen: a.seen}
 }
 
 // judge checks all that was ever shown, alone and with what finer readers saw.
 func (a *audienceWorld) judge(place int) error {
 	alone := a.asWorld()
-	for _, check := range []func() error{alone.crowds, alone.pseudonymsHold, alone.attack, a.sumsHold, func() error { return a.wholes(place) }, func() error { return a.pooled(place) }, func() error { return a.nothingWaitsInVain(place) }} {
+	for _, check := range []func() error{alone.crowds, alone.pseudonymsHold, alone.attack, alone.frequenciesHold, a.sumsHold, func() error { return a.wholes(place) }, func() error { return a.pooled(place) }, a.statedHold, func() error { return a.nothingWaitsInVain(place) }} {
 		if err := check(); err != nil {
 			return fmt.Errorf("for k = %d: %w", a.k, err)
 		}
@@ -367,7 +398,7 @@ func (a *audienceWorld) nothingWaitsInVain(place int) error {
 	for table, rows := range finer {
 		for id, r := range rows {
 			switch {
-			case r.pooled || a.seen[table][id] != nil:
+			case r.pooled || a.seen[table][id] != nil || a.waiting[table][r.cell].Withheld:
 			case table == 0:
 				waiting[r.class] = true
 			default:
@@ -399,13 +430,13 @@ func (a *audienceWorld) stored() (stored []people.StoredCoarser) {
 	for table := range a.seen {
 		var of people.StoredCoarser
 		for _, r := range a.seen[table] {
-			of.Rows = append(of.Rows, people.StoredRow{PublishedRow: r.PublishedRow, Cell: r.cell, Class: r.class, Window: r.window})
+			of.Rows = append(of.Rows, people.StoredRow{PublishedRow: r.PublishedRow, Cell: r.cell, Class: r.class, Window: r.window, Sensitive: r.sensitive})
 		}
 		for _, weight := range a.weights[table] {
 			of.Weights = append(of.Weights, weight)
 		}
-		for cell, values := range a.waiting[table] {
-			of.Waiting = append(of.Waiting, people.WaitingCell{Cell: cell, Values: values})
+		for _, cell := range a.waiting[table] {
+			of.Waiting = append(of.Waiting, cell)
 		}
 		stored = append(stored, of)
 	}
@@ -458,27 +489,37 @@ func (w *guardedWorld) empty() {
 	}
 }
 
+// changeSome has up to nine rows change, and in one of so many rounds what is published of a class in a window vanish.
+func (w *guardedWorld) changeSome(rounds int) {
+	for range w.random.IntN(10) {
+		w.change()
+	}
+	if w.random.IntN(rounds) == 0 {
+		w.empty()
+	}
+}
+
 // happen lets a history happen in which classes stay, and windows come and go.
 func (w *guardedWorld) happen(rounds int) {
 	w.fill()
 	w.crowd(1, 250)
-	w.crowd(2, 250)
+	many, more := 250, 15
+	if w.alpha < 1 || w.l > 0 { // a person has not all values
+		many, more = 20, 4
+		w.crowd(0, 60)
+	}
+	w.crowd(2, many)
 	for round := range rounds {
-		w.publish()
-		if err := w.judge(); err != nil {
-			w.t.Fatalf("round %d: %v", round, err)
-		}
+		w.publishAndJudge(round)
 		if w.random.IntN(8) == 0 {
 			w.restart()
 		}
-		for range w.random.IntN(10) {
-			w.change()
-		}
-		if w.random.IntN(3) == 0 {
-			w.empty()
-		}
+		w.changeSome(3)
 		w.crowd(1, w.random.IntN(30))
-		w.crowd(2, w.random.IntN(15))
+		w.crowd(2, w.random.IntN(more))
+		if more == 4 {
+			w.crowd(3, w.random.IntN(25))
+		}
 		if w.random.IntN(12) == 0 {
 			w.note()
 			w.restart()
@@ -487,8 +528,30 @@ func (w *guardedWorld) happen(rounds int) {
 	}
 }
 
+// allows reports whether limits allow to show a generalization: of numbers that are whole, and dates.
+func allows(limits hierarchy.Coarseness, h hierarchy.Hierarchy, g hierarchy.Generalization) bool {
+	if g.Hidden || limits.IsZero() {
+		return true
+	}
+	first, last := h.Encode(g.Lower), h.Encode(g.Upper)
+	for _, step := range limits.Steps {
+		if last-first == step-1 && math.Mod(first, step) == 0 {
+			return true
+		}
+	}
+	day := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(first))
+	for _, unit := range limits.Units {
+		months := map[hierarchy.Unit]int{hierarchy.Month: 1, hierarchy.Quarter: 3, hierarchy.Year: 12}[unit]
+		if day.Day() == 1 && (int(day.Month())-1)%months == 0 && day.AddDate(0, months, -1).Equal(day.AddDate(0, 0, int(last-first))) {
+			return true
+		}
+	}
+	return false
+}
+
 // TestCoarserGuardedHolds: whatever happens to the tables, what an audience has ever seen satisfies the guarantee for its
-// own k, and together with what finer readers have seen it tells what these know alone.
+// own k, and together with what finer readers have seen it tells what these know alone. Half of the audiences see less of
+// attributes.
 func TestCoarserGuardedHolds(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]guardedSetting{
@@ -497,11 +560,21 @@ func TestCoarserGuardedHolds(t *testing.T) {
 		"one row, deep":       {people.Knows{Crowd: 1}, 2, 1, 0, true},
 		"all":                 {people.Knows{All: true}, 2, 1, 0, false},
 		"all, deep":           {people.Knows{All: true}, 1, 1, 0, true},
+		"one row, alpha":      {people.Knows{Crowd: 3}, 2, 0.6, 0, false},
+		"one row, deep, l":    {people.Knows{Crowd: 2}, 1, 0.8, 2, true},
+		"all, alpha and l":    {people.Knows{All: true}, 1, 0.7, 2, false},
 	} {
-		for seed := range uint64(*guardedSeeds) * 2 {
+		seeds := uint64(*guardedSeeds) * 2
+		if s.alpha < 1 {
+			seeds /= 2
+		}
+		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				w := newGuardedWorld(t, seed, s.knows, s.windows, s.alpha, s.l, 6, 13)
+				if seed%4 >= 2 {
+					w.limit()
+				}
 				if w.deep = s.deep; seed%2 == 0 {
 					w.happen(40)
 				} else {
@@ -510,7 +583,7 @@ func TestCoarserGuardedHolds(t *testing.T) {
 				for _, a := range w.audiences {
 					of := a.asWorld()
 					of.places = w.places
-					t.Log(a.k, of.figures())
+					t.Log(a.k, of.figures(), a.withheld())
 				}
 			})
 		}
@@ -572,13 +645,42 @@ func TestCoarserGuardedRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestCoarserGuardedRefusesValues: where constraints count values, no release for others follows.
+// TestCoarserGuardedRefusesValues: constraints that need not hold for what is shown first have no release for others follow, nor have bounds on
+// values of root records.
 func TestCoarserGuardedRefusesValues(t *testing.T) {
 	t.Parallel()
-	w := newGuardedWorld(t, 1, people.Knows{Crowd: 2}, 1, 0.6, 0)
-	if _, err := w.live.AddCoarser(people.CoarserOptions{K: 9}); err == nil {
-		t.Error("it does")
+	shape := people.Shape{RootSensitive: 1, Tables: []people.TableShape{{Name: "visits", Parent: people.Root, Order: -1, Sensitive: 1}}}
+	for _, c := range []struct {
+		constraint privacy.Constraint
+		follows    bool
+	}{
+		{privacy.DistinctDiversity{L: 2}, true},
+		{privacy.DistinctDiversity{L: 2, Attribute: 1}, true},
+		{privacy.AlphaBound{Alpha: 0.5, Attribute: 1}, true},
+		{privacy.AlphaBound{Alpha: 0.5}, false},
+		{privacy.EntropyDiversity{L: 2, Attribute: 1}, false},
+		{privacy.RecursiveDiversity{C: 2, L: 2, Attribute: 1}, false},
+	} {
+		g, err := people.NewGuarded(shape, privacy.ConstraintSet{privacy.KAnonymity{K: 3}, c.constraint}, people.Knows{Crowd: 2}, people.GuardedOptions{MaintainedOptions: people.MaintainedOptions{Method: method}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.AddCoarser(people.CoarserOptions{K: 9}); (err == nil) != c.follows {
+			t.Errorf("%v: %v", c.constraint, err)
+		}
 	}
+}
+
+// withheld counts the cells of the release before that are never shown.
+func (a *audienceWorld) withheld() (n int) {
+	for _, cells := range a.waiting {
+		for _, cell := range cells {
+			if cell.Withheld {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // within reports whether a generalization says no less than another one.
@@ -594,9 +696,14 @@ func within(h hierarchy.Hierarchy, finer, coarser hierarchy.Generalization) bool
 func TestCoarserGuardedIsOfTheFiner(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
-		knows := people.Knows{Crowd: 1, All: seed%3 == 2}
-		w := newGuardedWorld(t, seed, knows, 2, 1, 0, 6)
-		w.deep = true
+		knows, alpha := people.Knows{Crowd: 1, All: seed%3 == 2}, 1.0
+		if seed >= 3 {
+			knows.Crowd, alpha = 3, 0.7
+		}
+		w := newGuardedWorld(t, seed, knows, 2, alpha, 0, 6)
+		if w.deep = true; seed%2 == 1 {
+			w.limit()
+		}
 		blind := w.startGuarded(0)
 		w.beside = blind.audiences[0].GuardedCoarser
 		w.fill()

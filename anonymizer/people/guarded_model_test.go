@@ -22,10 +22,7 @@ type guardedSetting struct {
 func (w *guardedWorld) liveThrough(rounds, changes int) {
 	w.fill()
 	for round := range rounds {
-		w.publish()
-		if err := w.judge(); err != nil {
-			w.t.Fatalf("round %d: %v", round, err)
-		}
+		w.publishAndJudge(round)
 		if w.random.IntN(8) == 0 {
 			w.restart()
 		}
@@ -43,6 +40,15 @@ func (w *guardedWorld) liveThrough(rounds, changes int) {
 		case 1:
 			w.leave(2)
 		}
+	}
+}
+
+// publishAndJudge publishes, and ends the test if what was published breaks a promise.
+func (w *guardedWorld) publishAndJudge(round int) {
+	w.t.Helper()
+	w.publish()
+	if err := w.judge(); err != nil {
+		w.t.Fatalf("round %d: %v", round, err)
 	}
 }
 

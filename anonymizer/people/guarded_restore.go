@@ -20,7 +20,7 @@ type StoredRow struct {
 	Window int32
 	Pooled bool
 	// Sensitive are its values as published; they may be left out, but where
-	// Guarded.KeepsVanished.
+	// Guarded.KeepsValues.
 	Sensitive []uint32
 	// Key is that of its last LeftRow. It counts if no record's Place has the row.
 	Key Key

@@ -166,6 +166,9 @@ func (p *publishing) publishCell(f *timeframe, u *unit, table int, places, membe
 		}
 		shown[table][at] = p.show(cell, slot, r)
 		published.Rows = append(published.Rows, out)
+		if p.tellsValues(table) {
+			published.Sensitive = append(published.Sensitive, slices.Clone(t.sensitive.Row(slot)))
+		}
 	}
 	changes := p.changes.of(table)
 	changes.Cells = append(changes.Cells, published)

@@ -14,7 +14,7 @@ type shown struct {
 	classes  map[int64]*shownClass
 	nextCell int64
 	dirty    map[*part]struct{} // whose ghosts have changed since the last Publish
-	valued   bool               // constraints count values, which are kept
+	valued   bool               // constraints of the release, or of one for others, count values, which are kept
 }
 
 // shownRows are the published rows of a table and, where constraints count values, those that
@@ -86,18 +86,28 @@ type timeframe struct {
 }
 
 func newShown(s *source, valued bool) shown {
-	all := shown{classes: make(map[int64]*shownClass), nextCell: 1, dirty: make(map[*part]struct{}), valued: valued}
+	all := shown{classes: make(map[int64]*shownClass), nextCell: 1, dirty: make(map[*part]struct{})}
 	for table := Root; table < len(s.tables); table++ {
-		columns := 0
-		if valued {
-			columns = s.relation(table).sensitive.Columns()
-		}
 		all.tables = append(all.tables, shownRows{
-			ids: make(map[incremental.RecordID]int32), codes: compact.NewSlab[uint32](columns),
+			ids: make(map[incremental.RecordID]int32), codes: compact.NewSlab[uint32](0),
 			ghosts: make(map[Key]int32), keys: make(map[int32]Key), tally: tally.New[*part](s.k, tally.Options{SeveralRows: table != Root}),
 		})
 	}
+	if valued {
+		all.keepValues(s)
+	}
 	return all
+}
+
+// keepValues has the values of all rows be kept that come from now on, the first ones among them.
+func (s *shown) keepValues(of *source) {
+	if s.valued {
+		return
+	}
+	s.valued = true
+	for table := Root; table < len(of.tables); table++ {
+		s.of(table).codes = compact.NewSlab[uint32](of.relation(table).sensitive.Columns())
+	}
 }
 
 func (s *shown) of(table int) *shownRows { return &s.tables[table+1] }

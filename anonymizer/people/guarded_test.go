@@ -42,8 +42,9 @@ type guardedWorld struct {
 	keys    []map[incremental.RecordID]people.Key // of ghosts, as a store has them
 	weights []map[int64]people.Weight             // by table and first cell
 
-	audiences []*audienceWorld       // the finest first
-	beside    *people.GuardedCoarser // of no rows, which has to be as that of the first audience
+	audiences []*audienceWorld                                    // the finest first
+	beside    *people.GuardedCoarser                              // of no rows, which has to be as that of the first audience
+	disguised func(*people.GuardedChanges) *people.GuardedChanges // what it is told of what is published; nil for all
 }
 
 // guardedRun is a release with the random numbers that it draws.
@@ -291,7 +292,9 @@ func (w *guardedWorld) publish() {
 	w.expectReturns()
 	publish := func() (*people.GuardedChanges, error) { return w.live.Publish(w.t.Context(), w.now) }
 	if w.beside != nil {
-		publish = func() (*people.GuardedChanges, error) { return w.live.PublishBeside(w.t.Context(), w.now, w.beside) }
+		publish = func() (*people.GuardedChanges, error) {
+			return w.live.PublishBeside(w.t.Context(), w.now, w.beside, w.disguised)
+		}
 	}
 	changes, err := publish()
 	w.must(err)

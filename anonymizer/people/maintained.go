@@ -32,6 +32,7 @@ type Maintained struct {
 	features  []anonymizer.Attribute // of persons, by which they are divided
 	partition *incremental.Partition // of persons
 	unions    unions
+	counted   *counting // what of persons counts for the constraints
 	pools     []*incremental.Partition
 	dirty     dirt
 	withheld  error // why nothing is published although there are enough persons
@@ -118,6 +119,7 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 	if m.source, err = newSource(shape, set, knows); err != nil {
 		return nil, err
 	}
+	m.counted = m.counting(set)
 	for i, t := range shape.Tables {
 		// Rows of the pool are told apart by their values, and count by their persons.
 		pool, err := o.partition(t.Attributes, ofTable(set, m.tables[i].first, t.Sensitive), true)
@@ -281,6 +283,7 @@ func (m *Maintained) Settle(ctx context.Context) (*MaintainedChanges, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, fmt.Errorf("settling tables of persons: %w", err)
 	}
+	s.changes.valued = m.dirty.allValued()
 	m.dirty = newDirt()
 	return s.changes, nil
 }

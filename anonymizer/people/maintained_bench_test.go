@@ -34,10 +34,27 @@ func maintain(t testing.TB, d *people.Data, knows people.Knows) *people.Maintain
 	return m
 }
 
+// settled is a release of generated data, and what is published at first.
+func settled(t testing.TB, d *people.Data, knows people.Knows, k int, random *rand.Rand) (*people.Maintained, *people.MaintainedChanges) {
+	t.Helper()
+	m, err := people.NewMaintained(shapeOf(d), privacy.ConstraintSet{privacy.KAnonymity{K: k}}, knows, people.MaintainedOptions{
+		Method: method, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	insertAll(t, d, m.Insert)
+	changes, err := m.Settle(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, changes
+}
+
 func shapeOf(d *people.Data) people.Shape {
 	shape := people.Shape{Root: d.Root.Attributes()}
 	for _, table := range d.Tables {
-		shape.Tables = append(shape.Tables, people.TableShape{Name: table.Name, Attributes: table.Rows.Attributes(), Parent: table.Parent, Order: table.Order})
+		shape.Tables = append(shape.Tables, people.TableShape{Name: table.Name, Attributes: table.Rows.Attributes(), Sensitive: table.Rows.SensitiveLen(), Parent: table.Parent, Order: table.Order})
 	}
 	return shape
 }
@@ -55,6 +72,9 @@ func insertAll(t testing.TB, d *people.Data, insert func(table int, r people.Row
 			r := people.Row{ID: incremental.RecordID(row + 1), Key: rowKey(i, row), Of: rowKey(table.Parent, int(table.Of[row])), Cells: cellsOf(table.Rows.Attributes(), table.Rows.Cells, row)}
 			if table.Window != nil {
 				r.Window = table.Window[row]
+			}
+			for a := range table.Rows.SensitiveLen() {
+				r.Sensitive = append(r.Sensitive, table.Rows.Sensitive(a)[row])
 			}
 			if err := insert(i, r); err != nil {
 				t.Fatal(err)

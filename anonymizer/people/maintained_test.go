@@ -24,6 +24,7 @@ type world struct {
 	k           int
 	knows       people.Knows
 	alpha       float64 // 1 for none
+	l           int     // different values of each sensitive attribute; 0 for none
 	constraints privacy.ConstraintSet
 	windows     int32
 	maintained  *people.Maintained
@@ -164,6 +165,29 @@ func (w *world) draw(table int, r *people.Row) {
 
 // operate makes a random change.
 func (w *world) operate() { w.operateOn([]int{0, 1, 1, 1, 2, 2, 3, 4}[w.random.IntN(8)]) }
+
+// grow makes random changes of persons, and then of all tables.
+func (w *world) grow(persons, all int) {
+	for range persons {
+		w.operateOn(0)
+	}
+	for range all {
+		w.operate()
+	}
+}
+
+// scramble gives the values of the rows of each cell to one another, and returns the number of rows.
+func (w *world) scramble(table int, cells []people.PublishedCell) (rows int) {
+	for _, cell := range cells {
+		var ids []incremental.RecordID
+		for _, r := range cell.Rows {
+			ids = append(ids, r.ID)
+		}
+		w.maintained.Scramble(table, ids, w.random)
+		rows += len(ids)
+	}
+	return rows
+}
 
 func (w *world) operateOn(table int) {
 	switch op := w.random.IntN(10); {
@@ -427,7 +451,7 @@ func (w *world) checkTable(table int, classes map[incremental.RecordID]int64) er
 			return fmt.Errorf("cell %d (pooled %t): %w", id, c.pooled, err)
 		}
 	}
-	if len(waiting) >= w.k && w.alpha == 1 {
+	if len(waiting) >= w.k && w.alpha == 1 && w.l == 0 {
 		return fmt.Errorf("rows of %d persons are not published", len(waiting))
 	}
 	return nil
@@ -460,12 +484,42 @@ func (w *world) frequencies(table int, id int64, c *cellOf) error {
 			}
 		}
 	}
+	if w.l > 0 {
+		for of := range w.source {
+			if sensitiveOf[of] == 0 || c.pooled && of != table {
+				continue
+			}
+			values := [][]incremental.RecordID{}
+			for v, by := range holders {
+				if v.table == of {
+					values = append(values, slices.Collect(maps.Keys(by)))
+				}
+			}
+			if len(values) < w.l || everyoneHasOne(values, w.l-1, len(c.persons)) {
+				return fmt.Errorf("the %d values of table %d are not %d-diverse among %d persons", len(values), of, w.l, len(c.persons))
+			}
+		}
+	}
 	for v, by := range holders {
 		if float64(len(by)) > w.alpha*float64(len(c.persons)) {
 			return fmt.Errorf("value %d of table %d is held by %d of %d persons", v.code, v.table, len(by), len(c.persons))
 		}
 	}
 	return nil
+}
+
+// everyoneHasOne reports whether there are so many values that each of the persons has one of them.
+func everyoneHasOne(holders [][]incremental.RecordID, values, persons int, have ...incremental.RecordID) bool {
+	slices.Sort(have)
+	if have = slices.Compact(have); len(have) == persons {
+		return true
+	}
+	for i := range holders {
+		if values > 0 && everyoneHasOne(holders[i+1:], values-1, persons, slices.Concat(have, holders[i])...) {
+			return true
+		}
+	}
+	return false
 }
 
 // covers reports whether a published date or number stands for a value.

@@ -17,6 +17,9 @@ import (
 type MaintainedChanges struct {
 	Root   TableChanges
 	Tables []TableChanges
+	// valued are the persons whose values may have changed, with the windows of the rows: of what is published of these rows, nothing
+	// need have changed.
+	valued map[incremental.RecordID]map[int32]struct{}
 }
 
 // TableChanges are those of one table: first the rows in Gone vanish, then the rows
@@ -46,6 +49,8 @@ type PublishedCell struct {
 	Values []hierarchy.Generalization
 	// Rows are in an order that tells when they came: who publishes them mixes them.
 	Rows []PublishedRow
+	// Sensitive has the values of each row, where they count and others follow a Guarded release.
+	Sensitive [][]uint32
 }
 
 // PublishedRow is a row with its pseudonyms, which are 0 for pooled rows.
@@ -81,6 +86,7 @@ type goneRow struct {
 // dirt is what has changed since the last Settle.
 type dirt struct {
 	persons map[incremental.RecordID]map[int32]struct{} // whose rows have changed, with the windows of these
+	valued  map[incremental.RecordID]map[int32]struct{} // whose rows that are published one by one have
 	removed map[int][]goneRow                           // published rows that vanish, by table
 	moved   map[int][]incremental.RecordID              // rows that are in another class, or in none
 	// separate are the rows that have come or changed of tables whose rows are published one by one.
@@ -89,7 +95,7 @@ type dirt struct {
 
 func newDirt() dirt {
 	return dirt{
-		persons: make(map[incremental.RecordID]map[int32]struct{}),
+		persons: make(map[incremental.RecordID]map[int32]struct{}), valued: make(map[incremental.RecordID]map[int32]struct{}),
 		removed: make(map[int][]goneRow), moved: make(map[int][]incremental.RecordID),
 	}
 }
@@ -112,23 +118,44 @@ func (m *Maintained) gone(table int, slot int32) {
 
 // touch has the window of a row published anew, or the row alone.
 func (m *Maintained) touch(table int, slot int32) {
+	person, window := m.person(table, slot)
 	if m.relation(table).separate {
 		m.touchSeparate(table, slot)
+		if person != Nobody {
+			note(m.dirty.valued, m.root.ids[person], table, window)
+		}
 		return
 	}
-	person, window := m.person(table, slot)
-	if person == Nobody {
-		return
+	if person != Nobody {
+		note(m.dirty.persons, m.root.ids[person], table, window)
 	}
-	id := m.root.ids[person]
-	windows := m.dirty.persons[id]
+}
+
+// note notes the window of a person's row; a root row is in none.
+func note(in map[incremental.RecordID]map[int32]struct{}, person incremental.RecordID, table int, window int32) {
+	windows := in[person]
 	if windows == nil {
 		windows = make(map[int32]struct{})
-		m.dirty.persons[id] = windows
+		in[person] = windows
 	}
 	if table != Root {
 		windows[window] = struct{}{}
 	}
+}
+
+// allValued are the persons of whom anything has changed, with the windows.
+func (d *dirt) allValued() map[incremental.RecordID]map[int32]struct{} {
+	if len(d.valued) == 0 {
+		return d.persons
+	}
+	for person, windows := range d.persons {
+		if d.valued[person] == nil {
+			d.valued[person] = windows
+			continue
+		}
+		maps.Copy(d.valued[person], windows)
+	}
+	return d.valued
 }
 
 // settling is one run of Settle.

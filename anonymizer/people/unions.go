@@ -185,30 +185,9 @@ func (s *settling) nearest(u *union) *union {
 func (m *Maintained) holds(persons []int32) bool {
 	s := privacy.NewSubjectSummary(m.values)
 	for _, p := range persons {
-		s.AddSubject(uint32(p))
-		m.root.addValues(&s, p, p)
-		for _, table := range m.root.children {
-			m.addRows(&s, table, p, p)
-		}
+		m.count(&s, p, anyWindow, m.counted)
 	}
 	return m.constraints.Satisfied(s, nil)
-}
-
-func (m *Maintained) addRows(s *privacy.Summary, table int, parent, person int32) {
-	t := &m.tables[table]
-	for row := *m.head(table, parent); row != none; row = t.next[row] {
-		t.addValues(s, row, person)
-		for _, child := range t.children {
-			m.addRows(s, child, row, person)
-		}
-	}
-}
-
-// addValues counts the sensitive values of a row.
-func (t *relation) addValues(s *privacy.Summary, row, person int32) {
-	for a, code := range t.sensitive.Row(row) {
-		s.AddValueOf(uint32(person), t.first+a, code)
-	}
 }
 
 // sizeDecides reports whether every class of at least k persons satisfies the constraints.

@@ -89,3 +89,36 @@ func (s *Summary) AddValueOf(subject uint32, attribute int, code uint32) {
 		s.Sensitive[attribute][code]++
 	}
 }
+
+// Subtract takes away what was added by Merge.
+func (s *Summary) Subtract(other Summary) {
+	if other.subjects != nil {
+		s.subtractSubjects(other.subjects)
+		return
+	}
+	s.Records -= other.Records
+	for a, counts := range other.Sensitive {
+		for code, count := range counts {
+			if s.Sensitive[a][code] -= count; s.Sensitive[a][code] <= 0 {
+				delete(s.Sensitive[a], code)
+			}
+		}
+	}
+}
+
+func (s *Summary) subtractSubjects(other *subjects) {
+	for subject, records := range other.records {
+		if s.subjects.records[subject] -= records; s.subjects.records[subject] <= 0 {
+			delete(s.subjects.records, subject)
+			s.Records--
+		}
+	}
+	for a, values := range other.values {
+		for p, records := range values {
+			if s.subjects.values[a][p] -= records; s.subjects.values[a][p] <= 0 {
+				delete(s.subjects.values[a], p)
+				drop(s.Sensitive[a], p.code)
+			}
+		}
+	}
+}
