@@ -194,7 +194,6 @@ func (o *observation) keptExecute(names messageNames, answer *answers.Answer) {
 
 func (o *observation) kept(m *message, phase Phase, answer *answers.Answer) {
 	o.receive(len(answer.Messages))
-	o.answer.Kept = true
 	o.report(&m.observed, phase, answer.Rows, "")
 	o.forget(m)
 }

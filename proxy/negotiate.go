@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"syscall"
 
 	"github.com/kproxy/kproxy/proxy/access"
 )
@@ -25,7 +26,7 @@ var (
 func (a *attempt) negotiate() (startupPacket, error) {
 	var first [1]byte
 	if _, err := io.ReadFull(a.raw, first[:]); err != nil {
-		return startupPacket{}, err
+		return startupPacket{}, goneSilently(err)
 	}
 	from := io.MultiReader(bytes.NewReader(first[:]), a.raw)
 	if first[0] == tlsHandshakeByte {
@@ -50,7 +51,7 @@ func (a *attempt) negotiate() (startupPacket, error) {
 			}
 		case p.code == gssRequestCode && !askedGSS:
 			askedGSS = true
-			if _, err := a.conn.Write([]byte{'N'}); err != nil {
+			if err := a.answer('N'); err != nil {
 				return p, err
 			}
 		default:
@@ -58,6 +59,21 @@ func (a *attempt) negotiate() (startupPacket, error) {
 		}
 		from = a.conn
 	}
+}
+
+// answer sends the byte that grants or refuses an encryption.
+func (a *attempt) answer(with byte) error {
+	_, err := a.conn.Write([]byte{with})
+	return goneSilently(err)
+}
+
+// goneSilently is io.EOF for the errors of a connection whose client has hung up: a
+// monitor that does not wait for an answer is no more refused than one that sends nothing.
+func goneSilently(err error) error {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return io.EOF
+	}
+	return err
 }
 
 // offersTLS tells whether the connection can become one with TLS, which those on Unix
@@ -69,10 +85,9 @@ func (a *attempt) offersTLS() bool {
 // answerTLS answers a request for TLS.
 func (a *attempt) answerTLS() error {
 	if !a.offersTLS() {
-		_, err := a.conn.Write([]byte{'N'})
-		return err
+		return a.answer('N')
 	}
-	if _, err := a.conn.Write([]byte{'S'}); err != nil {
+	if err := a.answer('S'); err != nil {
 		return err
 	}
 	return a.startTLS()

@@ -97,9 +97,6 @@ type Answered struct {
 	SQLState string
 	// Refused says that the proxy has refused it, and not the server.
 	Refused bool
-	// Kept says that an answer that was kept has answered it, and the server was only asked
-	// whether it still holds.
-	Kept bool
 }
 
 // Rejection is a connection that did not become a session.

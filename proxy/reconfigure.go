@@ -36,16 +36,11 @@ func (s *settings) admits(session *session) bool {
 	return s.access.Admits(session.who)
 }
 
-// EndReaders ends the sessions that have read any of the relations, in the Gate's names
-// for them, at once with FATAL 57P01. It is for the moment when the Gate begins to
-// refuse what it allowed before, which it must do already: statements that a session
-// has prepared, and cursors it has opened, do not pass the Gate again.
-func (s *Server) EndReaders(relations ...string) {
-	s.EndReadersAs(func(string) bool { return true }, relations...)
-}
-
-// EndReadersAs does the same for the sessions that run as some readers, by their names in Config.Readers.
-func (s *Server) EndReadersAs(some func(reader string) bool, relations ...string) {
+// EndReaders ends the sessions that run as some readers, by their names in Config.Readers, and have read
+// any of the relations, in the Gate's names for them, at once with FATAL 57P01. It is for the moment
+// when the Gate begins to refuse what it allowed before, which it must do already: statements that a
+// session has prepared, and cursors it has opened, do not pass the Gate again.
+func (s *Server) EndReaders(some func(reader string) bool, relations ...string) {
 	for _, session := range s.keys.sessions() {
 		if some(session.who.Reader) && session.relay.gate.hasNoted(&session.relay.gate.reads, relations) {
 			session.revoke(errRevoked)

@@ -30,8 +30,9 @@ func TestEndReaders(t *testing.T) {
 	if got := reader.script(1); got != "1 ZI" {
 		t.Fatal(got)
 	}
-	p.EndReaders("public.another")
-	p.EndReaders(publicName)
+	everybody := func(string) bool { return true }
+	p.EndReaders(everybody, "public.another")
+	p.EndReaders(everybody, publicName)
 	reader.expectFatal(stateAdminShutdown)
 	busy.expectFatal(stateAdminShutdown)
 	other.send(&oldproto.Query{String: "SELECT 1"})
@@ -40,9 +41,9 @@ func TestEndReaders(t *testing.T) {
 	}
 }
 
-// TestEndReadersAs ends the sessions of some readers that have read a relation: those of other readers have read
+// TestEndSomeReaders ends the sessions of some readers that have read a relation: those of other readers have read
 // another release of it. What the observer is told of each session names the audience that the gate opened it for.
-func TestEndReadersAs(t *testing.T) {
+func TestEndSomeReaders(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	readers := map[string]string{testUser: "", "bob": "coarse", "cem": "coarser", "dan": "coarse"}
@@ -70,8 +71,8 @@ func TestEndReadersAs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.EndReadersAs(func(reader string) bool { return reader == "coarse" }, "public.another")
-	p.EndReadersAs(func(reader string) bool { return reader == "coarse" }, publicName)
+	p.EndReaders(func(reader string) bool { return reader == "coarse" }, "public.another")
+	p.EndReaders(func(reader string) bool { return reader == "coarse" }, publicName)
 	for user, conn := range conns {
 		_, err := conn.Exec(deadline(t), "SELECT 1").ReadAll()
 		ended := (*pgconn.PgError)(nil)

@@ -69,11 +69,11 @@ func (c *conn) quiet() bool {
 
 func (servers) quiet(c *conn) bool { return c.quiet() }
 
-// claim has a kept connection given the name and the time limits of the session that gets
-// it: settle reads the server's answer.
+// claim sends the statement that gives a kept connection the application_name and the time limits of its
+// next session; settle reads the server's answer.
 func (servers) claim(ctx context.Context, c *conn, w *want) error {
 	if !c.quiet() {
-		return errors.New("the server has closed the connection, or has something to say")
+		return errors.New("the server closed the idle connection, or sent something on it")
 	}
 	deadline, _ := ctx.Deadline() // zero = none
 	if err := c.SetDeadline(deadline); err != nil {
@@ -83,8 +83,7 @@ func (servers) claim(ctx context.Context, c *conn, w *want) error {
 	return err
 }
 
-// settle reads the answer to claim, until ctx ends, after which the connection is of no
-// use.
+// settle reads the answer to claim. If ctx ends first, the connection is unusable.
 func (servers) settle(ctx context.Context, c *conn) error {
 	var answers []answer
 	err := c.within(ctx, func() (err error) {
@@ -97,8 +96,8 @@ func (servers) settle(ctx context.Context, c *conn) error {
 	return answers[0].failed
 }
 
-// askWithin asks until ctx ends, after which the connection is of no use. It returns the
-// application_name that the server has reported last.
+// askWithin sends requests and reads their answers. If ctx ends first, the connection is unusable. shown is the
+// application_name that the server reported last.
 func (c *conn) askWithin(ctx context.Context, requests ...request) (answers []answer, shown string, err error) {
 	shown = c.parameters[nameParameter]
 	err = c.within(ctx, func() (err error) {
@@ -112,7 +111,7 @@ func (c *conn) askWithin(ctx context.Context, requests ...request) (answers []an
 	return answers, shown, err
 }
 
-// within does something with the connection that ends with an error when ctx does.
+// within runs do, whose reads and writes on the connection fail once ctx has ended.
 func (c *conn) within(ctx context.Context, do func() error) error {
 	deadline, _ := ctx.Deadline() // zero = none
 	if err := c.SetDeadline(deadline); err != nil {

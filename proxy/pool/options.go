@@ -12,17 +12,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Prefer says which of several servers answer readers.
+// Prefer is the choice among several servers.
 type Prefer int
 
-// What may be preferred.
+// The values of Prefer.
 const (
 	PreferPrimary Prefer = iota // the primary alone
 	PreferStandby               // a standby that is fresh enough, else the primary
 	OnlyStandby                 // a standby that is fresh enough, else none
 )
 
-// Options bound a [Pool] and choose among its servers.
+// Options are the limits of a [Pool] and its choice among servers. A zero value means the default given.
 type Options struct {
 	// MaxConnections caps the connections to all servers together, whether in use or
 	// kept for the next session; 0 = 500.
@@ -63,7 +63,7 @@ type Options struct {
 	MaxStaleness time.Duration
 }
 
-// Config is what a [Pool] needs.
+// Config is the configuration of a [Pool].
 type Config struct {
 	// Roles are the connections by the name of the role in [Want], made by
 	// pgconn.ParseConfig; required. The main one is "", as which the servers are
@@ -118,7 +118,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Check returns all mistakes of c joined.
+// Check returns all mistakes in c, joined, or nil.
 func (c Config) Check() error {
 	c.Options = c.withDefaults()
 	var mistakes []error
@@ -172,7 +172,7 @@ type address struct {
 	port uint16
 }
 
-// addresses are the servers that a connection may lead to, each once, in their order.
+// addresses returns the servers of c in their order, each once.
 func addresses(c *pgconn.Config) []address {
 	all := []address{{c.Host, c.Port}}
 	for _, f := range c.Fallbacks {
@@ -183,7 +183,7 @@ func addresses(c *pgconn.Config) []address {
 	return all
 }
 
-// only returns the connection to one of its servers.
+// only returns a copy of c that leads to server a alone.
 func (a address) only(c *pgconn.Config) *pgconn.Config {
 	only := c.Copy()
 	var ways []*pgconn.FallbackConfig // with TLS and without, as sslmode has it

@@ -2,7 +2,7 @@ package pool
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net"
@@ -44,10 +44,11 @@ type backend interface {
 	quiet(*conn) bool
 }
 
-// Pool hands out connections. It is made by [New] and safe for concurrent use. What it
-// consists of is guarded by mu: slots (who gets a connection, and which are kept), hosts
-// (which server answers) and watch (what the servers are). A [Pool.Get] that is under way is
-// an acquisition, in the goroutine of its session.
+// Pool hands out connections. [New] makes one; it is safe for concurrent use.
+//
+// mu guards its parts: slots decides who gets a connection and which ones are kept, hosts which server
+// answers, and watch knows what the servers are. A [Pool.Get] under way is an acquisition, on the
+// goroutine of its session.
 type Pool struct {
 	backend backend
 
@@ -75,10 +76,9 @@ func New(c Config) (*Pool, error) {
 	return p, nil
 }
 
-// Reconfigure has what is asked for from now on served under another configuration.
-// Connections that were made before are not reused. Hosts that stay keep what is known
-// of them; sessions on those that do not are no longer fresh. The error lists all mistakes;
-// nothing is changed then.
+// Reconfigure applies another configuration to later calls of Get. Connections made under the former one
+// are not reused. Hosts in both keep what is known of them; sessions on removed hosts are no longer fresh.
+// On error, which joins all mistakes, nothing changes.
 func (p *Pool) Reconfigure(c Config) error {
 	c.Options = c.withDefaults()
 	if c.Logger == nil {
@@ -114,7 +114,7 @@ func (p *Pool) Reconfigure(c Config) error {
 	return nil
 }
 
-// Reset closes the connections that are kept, and those in use when they are released.
+// Reset closes idle connections at once, and connections in use when they are released.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,8 +122,8 @@ func (p *Pool) Reset() {
 	p.slots.discardAll()
 }
 
-// Close closes the connections that are kept, refuses who waits and has those in use
-// closed when they are released. It returns when nothing runs in the background any more.
+// Close closes idle connections at once and connections in use when they are released, and refuses
+// waiting sessions. It returns when the pool's goroutines have ended. Further calls do nothing.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	if !isClosed(p.closed) {
@@ -139,22 +139,22 @@ func (p *Pool) Close() {
 	p.background.Wait()
 }
 
-// Stats count connections.
+// Stats is a snapshot of a pool's counts.
 type Stats struct {
-	InUse   int // by sessions
-	Idle    int // kept for the next session
-	Places  int // those two, and connections being made or reset; at most MaxConnections
-	Waiting int // sessions that wait for one
+	InUse   int // connections of sessions
+	Idle    int // connections kept for the next session
+	Places  int // InUse, Idle, and connections being made or reset; at most MaxConnections
+	Waiting int // sessions waiting for a connection
 }
 
-// Stats returns the numbers of now.
+// Stats returns a snapshot of the pool's counts.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Stats{InUse: p.slots.inUse, Idle: p.slots.idle.all.Len(), Places: p.slots.taken, Waiting: p.slots.queue.len()}
 }
 
-// start begins what runs beside the sessions, at the first of them.
+// start starts the pool's goroutines at the first Get. The caller holds mu.
 func (p *Pool) start() {
 	if p.started || isClosed(p.closed) {
 		return
@@ -164,13 +164,14 @@ func (p *Pool) start() {
 	p.rewatch()
 }
 
-// expireEvery is how often idle connections are looked at, and expireBatch how many.
+// expireEvery is the pause between two checks of idle connections, expireBatch the most that one check looks at.
 const (
 	expireEvery = time.Second
 	expireBatch = 128
 )
 
-// expire closes idle connections that nobody has needed, or that are gone.
+// expire closes idle connections that are too old, unused for too long, or closed by the server. It returns
+// when the pool is closed.
 func (p *Pool) expire() {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
@@ -188,7 +189,7 @@ func (p *Pool) expire() {
 	}
 }
 
-// retire closes a connection in the background, and has its slot taken then.
+// retire closes a connection in the background and then frees its slot.
 func (p *Pool) retire(c *conn) {
 	if isClosed(p.closed) {
 		go p.closeIdle(c) // Close waits for no more
@@ -210,11 +211,11 @@ func (p *Pool) free() {
 	p.slots.free()
 }
 
-// want returns what a session needs under the present configuration.
+// want returns what a session needs under the current configuration. The caller holds mu.
 func (p *Pool) want(w Want) (*want, error) {
 	role := p.config.Roles[w.Role]
 	if role == nil {
-		return nil, errors.New("the pool has no role " + w.Role)
+		return nil, fmt.Errorf("pool: no role %q", w.Role)
 	}
 	parameters, pinned := effective(w.Parameters, role.RuntimeParams), effective(nil, role.RuntimeParams)
 	if bytesOf(parameters) > bytesOf(pinned)+maxParameterBytes {

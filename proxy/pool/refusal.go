@@ -7,8 +7,8 @@ const (
 	stateInvalidParameter   = "22023"
 )
 
-// Refusal is why a session gets no connection, in words for its client: nothing about
-// addresses, roles or passwords.
+// Refusal is the error of a session that gets no connection. Its texts are for the client and name no
+// address, role or password.
 type Refusal struct {
 	state, message, hint string
 }
@@ -18,10 +18,10 @@ func (r *Refusal) Error() string { return r.message }
 // SQLState is the SQLSTATE of the refusal.
 func (r *Refusal) SQLState() string { return r.state }
 
-// Hint is what the client can do about it.
+// Hint says what the client can do.
 func (r *Refusal) Hint() string { return r.hint }
 
-// What Get refuses.
+// The refusals of Get.
 var (
 	errQueueFull      = &Refusal{stateTooManyConnections, "too many sessions wait for a connection to the database server", "Try again later."}
 	errQueueTimeout   = &Refusal{stateTooManyConnections, "no connection to the database server has become free in time", "Try again later, and close sessions that are not used."}

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Report is how a pool does at a moment, for metrics. The counters begin with the
+// Report is a snapshot of a pool and its servers, for metrics. The counters begin with the
 // process.
 type Report struct {
 	Stats
 	Most       int    // Options.MaxConnections
-	Opened     uint64 // connections that were made
-	OpenFailed uint64 // attempts at one that failed, whatever the reason
-	Reused     uint64 // sessions that got one that was kept
-	Reset      uint64 // connections that were reset, and found to be as after login
-	Discarded  uint64 // those that were not, or broke, and were closed
+	Opened     uint64 // connections made
+	OpenFailed uint64 // attempts to connect that failed, whatever the reason
+	Reused     uint64 // sessions that got an idle connection
+	Reset      uint64 // connections reset to their state after login
+	Discarded  uint64 // connections closed because the reset failed or they broke
 	Hosts      []HostReport
 }
 
@@ -44,7 +44,7 @@ type HostReport struct {
 // counters are those of Report; guarded by Pool.mu.
 type counters struct{ opened, openFailed, reused, reset, discarded uint64 }
 
-// Report returns the numbers of now.
+// Report returns a snapshot of the pool and its servers.
 func (p *Pool) Report() Report {
 	stats := p.Stats()
 	p.mu.Lock()
@@ -70,7 +70,7 @@ func (s hostRole) word() string {
 	return map[hostRole]string{primary: "primary", standby: "standby", secondPrimary: "second_primary", diverged: "diverged", foreign: "foreign", unknown: "unknown"}[s]
 }
 
-// Words are the role in words.
+// Words returns a description of the role.
 func (r HostReport) Words() string {
 	for s := unknown; s <= foreign; s++ {
 		if s.word() == r.Role {
@@ -80,7 +80,7 @@ func (r HostReport) Words() string {
 	return r.Role
 }
 
-// reportOf is what is known of a host.
+// reportOf returns what is known of a host. The caller holds mu.
 func (p *Pool) reportOf(h *host) HostReport {
 	r := HostReport{
 		Address: net.JoinHostPort(h.host, strconv.Itoa(int(h.port))), Role: h.role.word(), Fix: h.role.fix(), Reachable: true,
@@ -113,7 +113,7 @@ func (p *Pool) reportOf(h *host) HostReport {
 	return r
 }
 
-// count changes the counters.
+// count changes the counters, with mu held.
 func (p *Pool) count(change func(*counters)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
