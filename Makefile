@@ -26,7 +26,10 @@ INTEGRATION := ./integration/... ./internal/bench/speed ./internal/bench/day
 
 # What a slow machine needs for the tests of a package; one that hangs is to be told of.
 # What go test would vet by itself, lint does.
-TEST := test -vet=off -timeout 45m
+TEST := test -vet=off -timeout 60m
+
+# Tests of the built program take this one, so that it is linked once. Whoever uses it depends on build.
+PROGRAM := KPROXY_PROGRAM=$(CURDIR)/bin/kproxy
 
 # Whose mutants are tried: MUTATED="./catalog/..." tries others.
 MUTATED ?= ./anonymizer/lineage ./anonymizer/privacy ./anonymizer/incremental ./rewrite ./proxy/pool ./sync
@@ -37,7 +40,7 @@ MATRIX   := ./internal/pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewri
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man licenses demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi bi-usual cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man licenses demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi bi-usual cdnow metamorphic chaos speed tools lint bench bench-full fuzz cover structure release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,23 +73,23 @@ race: postgres ## test the packages with goroutines under the race detector
 	$(GO) $(TEST) -race -parallel 4 $(RACE)
 	$(GO) $(TEST) -race -run OnAnyCores ./anonymizer/methods
 
-unit: compiler postgres ## run the tests that neither race nor integration runs
-	$(GO) $(TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(INTEGRATION))")
+unit: build postgres ## run the tests that neither race nor integration runs
+	$(PROGRAM) $(GO) $(TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(INTEGRATION))")
 
 # -count 1: go test does not know of what the program is built, and would repeat old results.
-integration: compiler postgres ## run the tests of the built program
-	$(GO) $(TEST) -count 1 $(INTEGRATION)
+integration: build postgres ## run the tests of the built program
+	$(PROGRAM) $(GO) $(TEST) -count 1 $(INTEGRATION)
 
 # In Turkish lower('I') is not 'i'. Kathmandu is 5:45 h ahead. The pinned minor version is often
 # another than the machine's.
 TELLING   := TestQueries|TestPsql$$|ServerFacts|ValuesOf|Builtins|Positions$$|EveryFunction|Startup|SystemWords|Strangers
 ELSEWHERE := KPROXY_PG_LOCALE=tr_TR.UTF-8 KPROXY_PG_TIMEZONE=Asia/Kathmandu
 
-elsewhere: compiler ## run tests that tell of locales, time zones and minor versions, with others of each (as root, makes the locale)
+elsewhere: build ## run tests that tell of locales, time zones and minor versions, with others of each (as root, makes the locale)
 	@locale -a | grep -qix 'tr_TR\.utf-\?8' || localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 || \
 		{ echo "the locale tr_TR.UTF-8 is missing: apt-get install locales, and localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 as root" >&2; exit 1; }
 	bin=$$(KPROXY_PG_VERSION=15 $(GO) run ./internal/pgserver/ensure -pinned) && \
-		KPROXY_PG_BIN=$$bin $(ELSEWHERE) $(GO) $(TEST) -count 1 -run '$(TELLING)' ./integration/metadata ./catalog/inspect ./rewrite
+		KPROXY_PG_BIN=$$bin $(ELSEWHERE) $(PROGRAM) $(GO) $(TEST) -count 1 -run '$(TELLING)' ./integration/metadata ./catalog/inspect ./rewrite
 
 # Packages whose tests start no server, and whose tests are short.
 QUICK := ./anonymizer/hierarchy ./anonymizer/privacy ./anonymizer/metric ./anonymizer/people ./catalog ./internal/config ./internal/console ./proxy/access ./proxy/listen ./cmd/kproxy
@@ -104,24 +107,24 @@ test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18
 mutants: compiler postgres ## change one thing at a time in MUTATED's packages and print what no test notices; ARGS="-sample 0" tries all
 	$(GO) run ./internal/bench/mutants $(ARGS) $(MUTATED)
 
-regress: compiler postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
+regress: build postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
 	folder=$$(integration/regress.sh .regress) && \
-		$(GO) test ./integration -count 1 -timeout 25m -run 'TestRegress$$' -v -regress.folder "$$folder" $(ARGS)
+		$(PROGRAM) $(GO) test ./integration -count 1 -timeout 25m -run 'TestRegress$$' -v -regress.folder "$$folder" $(ARGS)
 
-suites: compiler postgres ## compare the test suites of pgx, lib/pq and libpq's pipelines, straight and through kproxy (Debian: fetches the last into .regress)
+suites: build postgres ## compare the test suites of pgx, lib/pq and libpq's pipelines, straight and through kproxy (Debian: fetches the last into .regress)
 	folder=$$(integration/suites/source.sh .regress) && \
-		$(GO) test ./integration/suites -count 1 -timeout 30m -v -suites.all -suites.libpq "$$folder" $(ARGS)
+		$(PROGRAM) $(GO) test ./integration/suites -count 1 -timeout 30m -v -suites.all -suites.libpq "$$folder" $(ARGS)
 
-pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
+pipelines: build postgres ## of suites, compare libpq's pipelines alone
 	folder=$$(integration/suites/source.sh .regress) && \
-		$(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
+		$(PROGRAM) $(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
 
 bi: bi-usual ## have Superset, Cube, Evidence, LibreOffice, R, analysts' packages of Python, Spark, Trino, PostGraphile, Prisma, PgTyped, Active Record, PHP, Adminer, Atlas, ogr2ogr, PgBouncer, HAProxy and Rust's clients work through kproxy (fetches 3 GB the first time)
-	$(GO) test ./integration/bi -count 1 -timeout 25m -v -run TestSuperset -bi.all $(ARGS)
-	$(GO) test ./integration/clients -count 1 -timeout 60m -v -run 'TestAnalysts|TestDbt|TestSpark|TestTrino|TestRust|TestSchemas|TestPgTyped|TestRuby|TestAtlas|TestOGR|TestPHP|TestAdminer|TestPgBouncer|TestHAProxy' -clients.all $(ARGS)
+	$(PROGRAM) $(GO) test ./integration/bi -count 1 -timeout 25m -v -run TestSuperset -bi.all $(ARGS)
+	$(PROGRAM) $(GO) test ./integration/clients -count 1 -timeout 60m -v -run 'TestAnalysts|TestDbt|TestSpark|TestTrino|TestRust|TestSchemas|TestPgTyped|TestRuby|TestAtlas|TestOGR|TestPHP|TestAdminer|TestPgBouncer|TestHAProxy' -clients.all $(ARGS)
 
-bi-usual: compiler postgres ## of bi, have Cube, Evidence, LibreOffice and R work (npm fetches 800 MB the first time)
-	$(GO) test ./integration/bi -count 1 -timeout 25m -v -skip TestSuperset -bi.all $(ARGS)
+bi-usual: build postgres ## of bi, have Cube, Evidence, LibreOffice and R work (npm fetches 800 MB the first time)
+	$(PROGRAM) $(GO) test ./integration/bi -count 1 -timeout 25m -v -skip TestSuperset -bi.all $(ARGS)
 
 # A public set of persons with rows over time, which pip fetches with the package that has it.
 CDNOW := .cdnow/lifetimes/datasets/CDNOW_master.txt
@@ -175,6 +178,9 @@ fuzz: compiler ## run each fuzz target for FUZZTIME
 cover: compiler postgres ## write cover.out and print the share of statements that tests reach
 	$(GO) test -timeout 25m -coverpkg ./... -coverprofile cover.out ./...
 	$(GO) tool cover -func cover.out | tail -1
+
+structure: compiler ## write docs/structure.md: lines by package, largest types, dead functions, clones (fetches two tools the first time)
+	$(GO) run ./internal/bench/structure -out docs/structure.md
 
 release: compiler $(NFPM) ## make .tar.gz, .deb, .rpm, bill of materials and sums in bin/release, the same bytes anywhere
 	packaging/release.sh $(NFPM)

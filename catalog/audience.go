@@ -27,9 +27,14 @@ type AudiencePolicy struct {
 	Constraints []privacy.Spec
 	// Hidden are columns that the table publishes and the audience does not see.
 	Hidden []string `json:",omitempty"`
+	// Unseen says of a table that is released together with others that the audience does not see it. What is
+	// released for the audience is made of it as well, since that of audiences after it is made of this.
+	Unseen bool `json:",omitempty"`
 	// Columns are quasi-identifying columns that the audience sees coarser than the one before, or in
 	// another form.
 	Columns []AudienceColumn `json:",omitempty"`
+	// Store is what its tables in the store are called by, where that is not its name: see Link.
+	Store string `json:",omitempty"`
 	// Role is granted what is published: the first of the audience's. What is published does not depend
 	// on it.
 	Role string `json:"-"`
@@ -73,6 +78,16 @@ func (p Policy) AudienceOf(role string) string {
 	return ""
 }
 
+// Sees reports whether the audience sees a column that is published.
+func (a AudiencePolicy) Sees(column string) bool {
+	return !a.Unseen && !slices.Contains(a.Hidden, column)
+}
+
+// Seeing are the audiences that see something of the table, from the finest to the coarsest.
+func (t TablePolicy) Seeing() []AudiencePolicy {
+	return slices.DeleteFunc(slices.Clone(t.Audiences), func(a AudiencePolicy) bool { return a.Unseen })
+}
+
 // For is the table's policy as an audience sees it; false where it does not see the table.
 // Constraints on columns that it does not see hold as well and are left out.
 func (t TablePolicy) For(audience string) (TablePolicy, bool) {
@@ -80,12 +95,19 @@ func (t TablePolicy) For(audience string) (TablePolicy, bool) {
 		t.Audience, t.Viewers = audience, nil
 		return t, true
 	}
-	place := t.place(audience)
-	if place < 0 {
+	if place := t.place(audience); place < 0 || t.Audiences[place].Unseen {
 		return TablePolicy{}, false
 	}
-	seen, _ := t.ForAll(audience)
-	return seen.without(t.Audiences[place].Hidden), true
+	return t.MadeFor(audience)
+}
+
+// MadeFor is For, but also of a table of which a release is made for the audience that it does not see.
+func (t TablePolicy) MadeFor(audience string) (TablePolicy, bool) {
+	seen, made := t.ForAll(audience)
+	if !made {
+		return TablePolicy{}, false
+	}
+	return seen.without(t.Audiences[t.place(audience)].Hidden), true
 }
 
 // ForAll is For with the columns that the audience does not see, as it would see them.
@@ -210,6 +232,15 @@ func (p Publication) For(audience string) (Publication, bool) {
 	return p.seenBy(audience, policy), true
 }
 
+// MadeFor is For, but also of a table of which a release is made for the audience that it does not see.
+func (p Publication) MadeFor(audience string) (Publication, bool) {
+	policy, made := p.Policy.MadeFor(audience)
+	if !made {
+		return Publication{}, false
+	}
+	return p.seenBy(audience, policy), true
+}
+
 // Kept is the publication with all columns that anybody sees, in the forms in which the audience sees them or would: the rows of
 // guarded tables have them, as they are never made anew. The empty name is that of the table's own readers.
 func (p Publication) Kept(audience string) Publication {
@@ -247,7 +278,7 @@ func (p Publication) seenBy(audience string, policy TablePolicy) Publication {
 	}
 	if p.Membership != nil {
 		of := *p.Membership
-		of.People = of.People.of(p.Policy.ConstraintsFor(audience))
+		of.People, of.unseen = of.People.of(p.statedFor(audience)), of.unseenBy[audience]
 		seen.Membership = &of
 	}
 	return seen
@@ -274,43 +305,62 @@ func (p Publication) Copied() []PublishedColumn {
 	return slices.DeleteFunc(slices.Clone(p.inOrder()), func(c PublishedColumn) bool { return c.Part != Copy })
 }
 
-// of are the people with the k that constraints of one of their tables say.
-func (p People) of(held []privacy.Spec) People {
-	k := p.K()
-	for _, spec := range held {
-		k = max(k, spec.K)
+// statedFor are the constraints over all tables that are released together which are stated for an audience and for those before it.
+func (p Publication) statedFor(audience string) (stated []privacy.Spec) {
+	for _, a := range p.Policy.Audiences[:p.Policy.place(audience)+1] {
+		stated = append(stated, p.Membership.Held[a.Audience]...)
 	}
+	return stated
+}
+
+// of are the people with what is stated for audiences besides: of two constraints of which one implies the other, with the stricter one.
+func (p People) of(stated []privacy.Spec) People {
 	p.Constraints = slices.Clone(p.Constraints)
-	for i := range p.Constraints {
-		if p.Constraints[i].Model == privacy.K {
-			p.Constraints[i].K = k
+	for _, spec := range stated {
+		if !slices.ContainsFunc(p.Constraints, func(held privacy.Spec) bool { return held.Implies(spec) }) {
+			p.Constraints = append(slices.DeleteFunc(p.Constraints, spec.Implies), spec)
 		}
 	}
 	return p
 }
 
-// checkAudiences sees to it that every audience sees all tables or none, with one k.
+// checkAudiences sees to it that releases of all tables or of none are made for each audience, with one k, and that it
+// sees one of them at least.
 func (p *PeoplePublication) checkAudiences() (problems []Problem) {
 	of := func(t Publication) string {
 		text := ""
 		for _, a := range t.Policy.Audiences {
-			text += fmt.Sprint(a.Audience, a.Constraints, ";")
+			text += fmt.Sprint(a.Audience, slices.DeleteFunc(slices.Clone(a.Constraints), func(spec privacy.Spec) bool { return spec.Of != "" }), ";")
 		}
 		return text
 	}
-	if of := p.Root.Policy; of.Updates.Mode == Guarded && len(of.Audiences) > 0 && p.People.CountsValues() {
+	if spec, unfollowed := p.People.Unfollowed(); unfollowed && p.Root.Policy.Updates.Mode == Guarded && len(p.Root.Policy.Audiences) > 0 {
 		problems = append(problems, Problem{
-			Table: of.Table, What: "has guarded updates and is shown to audiences, and there are constraints on sensitive values: those of classes that are united later, and of cells that come later, are not held to them",
-			Fix: "state k alone in people, write updates: immediate, or take " + p.People.Kind + " out of the audiences",
+			Table: p.Root.Policy.Table, What: fmt.Sprintf("has guarded updates, is shown to audiences, and %v: that need not hold for what they see first of classes that are united, and of cells that come later", spec),
+			Fix: "state k, l or, of another table than this one or where knows: all is granted, alpha in people, write updates: immediate, or take " + p.People.Kind + " out of the audiences",
 		})
+	}
+	for audience, tables := range p.unseen() {
+		if len(tables) == len(p.People.Names()) {
+			problems = append(problems, Problem{Table: p.People.Root, What: "is hidden from audience " + audience + ", as are all tables of " + p.People.Kind, Fix: "take " + p.People.Kind + " out of the audience, or show it one of them"})
+		}
 	}
 	for _, t := range append(slices.Clone(p.Tables), p.Root) {
 		if of(t) != of(p.Root) {
 			problems = append(problems, Problem{Table: t.Policy.Table, What: "is shown to other audiences than " + p.Root.Policy.Table.String() + ", or by other constraints, though both are released together", Fix: "name " + p.People.Kind + " below people of the audience"})
 		}
 		for _, spec := range t.Policy.allConstraints()[len(t.Policy.Constraints):] {
-			if spec.Model != privacy.K || len(spec.Over) > 0 {
-				problems = append(problems, Problem{Table: t.Policy.Table, What: fmt.Sprintf("is shown to an audience by %v, and unions of classes of persons are made by k alone", spec), Fix: "state k alone"})
+			counted := spec.Model == privacy.K || spec.Model == privacy.DistinctL || spec.Model == privacy.AlphaK
+			switch qualified := spec; {
+			case !counted || len(spec.Over) > 0:
+				problems = append(problems, Problem{Table: t.Policy.Table, What: fmt.Sprintf("is shown to an audience by %v, and unions of classes of persons are made by k, l and alpha", spec), Fix: "state k, l or alpha"})
+			case t.Policy.Updates.Mode == Guarded && spec.Of != "":
+				if qualified.Of = QualifiedColumn(p.People.columnOf(t.Policy.Table, spec.Of)); !p.People.MayState(qualified) {
+					problems = append(problems, Problem{
+						Table: t.Policy.Table, What: fmt.Sprintf("is shown to an audience by %v, has guarded updates, and is the root: whose rows a window shows is not published, so that values of root records cannot decide which are shown", spec),
+						Fix: "state it in people, state a constraint of a column of another table, or write updates: immediate",
+					})
+				}
 			}
 		}
 	}
@@ -335,32 +385,13 @@ func (b *builder) checkAudiences() {
 	if !b.member {
 		b.checkParts()
 	}
-	if b.member && t.Updates.Mode == Guarded {
-		b.checkGuardedPersons()
-	} else {
-		b.checkLimits()
-	}
+	b.checkLimits()
 	for _, a := range t.Audiences {
+		if a.Unseen && !b.member {
+			b.problem("", "is hidden from audience "+a.Audience+", and is not released together with others", "take it out of the audience's tables")
+		}
 		if release := ReleaseSchemaFor(a.Audience, t.Table.Schema); len(release) > maxNameBytes {
 			b.problem("", fmt.Sprintf("the name of the schema of its release for %s, %s, would be longer than %d bytes", a.Audience, release, maxNameBytes), "give the audience a shorter name")
 		}
-	}
-}
-
-// checkGuardedPersons refuses what audiences of guarded tables that are released together do not have: their rows
-// show what those of the release before show.
-func (b *builder) checkGuardedPersons() {
-	if len(b.publication.Policy.Hidden) > 0 {
-		b.problem("", "hides columns from its own readers, has guarded updates and is released together with others, where audiences see no column that these do not", "leave hide out, or write updates: immediate")
-	}
-	for _, a := range b.publication.Policy.Audiences {
-		for _, c := range a.Columns {
-			b.problem(c.Name, fmt.Sprintf("is shown to audience %s coarser or in another form, and the table has guarded updates and is released together with others: its audiences see columns as its own readers do", a.Audience),
-				"leave the column out of the audience's columns, hide it, or write updates: immediate")
-		}
-	}
-	for _, c := range b.publication.Reserved {
-		b.problem(c.Source, "is for audiences alone, and the table has guarded updates and is released together with others: its audiences see what its own readers see, or less of it",
-			"show it to the table's own readers, or to nobody, or write updates: immediate")
 	}
 }

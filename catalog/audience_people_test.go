@@ -16,9 +16,13 @@ func TestGuardedPeopleRefuseAudiences(t *testing.T) {
 	k, diverse := privacy.Spec{Model: privacy.K, K: 3}, privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "public.patients.blood"}
 	stricter := AudiencePolicy{Audience: "press", Constraints: []privacy.Spec{{Model: privacy.K, K: 9}}}
 	coarser := stricter
-	coarser.Columns = []AudienceColumn{{Name: "born"}}
+	coarser.Columns = []AudienceColumn{{Name: "born", Limits: hierarchy.Coarseness{Units: []hierarchy.Unit{hierarchy.Year}}}}
+	stepped := stricter
+	stepped.Columns = []AudienceColumn{{Name: "born", Limits: hierarchy.Coarseness{Steps: []float64{10}}}}
 	valued := stricter
 	valued.Constraints = append(slices.Clone(stricter.Constraints), privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "blood"})
+	compared := stricter
+	compared.Constraints = append(slices.Clone(stricter.Constraints), privacy.Spec{Model: privacy.TClose, T: 0.2, Of: "blood"})
 	for name, c := range map[string]struct {
 		constraints []privacy.Spec
 		audience    AudiencePolicy
@@ -26,14 +30,21 @@ func TestGuardedPeopleRefuseAudiences(t *testing.T) {
 		mode        UpdateMode
 		want        string
 	}{
-		"by k":                        {[]privacy.Spec{k}, stricter, nil, Guarded, ""},
-		"by values":                   {[]privacy.Spec{k, diverse}, stricter, nil, Guarded, "those of classes that are united later"},
-		"by values, immediate":        {[]privacy.Spec{k, diverse}, stricter, nil, Immediate, ""},
-		"by values of the audience":   {[]privacy.Spec{k}, valued, nil, Guarded, "unions of classes of persons are made by k alone"},
-		"a coarser column":            {[]privacy.Spec{k}, coarser, nil, Guarded, "its audiences see columns as its own readers do"},
-		"hidden from its own readers": {[]privacy.Spec{k}, stricter, []string{"blood"}, Guarded, "audiences see no column that these do not"},
-		"reserved for audiences":      {[]privacy.Spec{k}, stricter, []string{"blood"}, Guarded, "public.patients.blood: is for audiences alone"},
-		"hidden, immediate":           {[]privacy.Spec{k}, stricter, []string{"blood"}, Immediate, ""},
+		"by k":                      {[]privacy.Spec{k}, stricter, nil, Guarded, ""},
+		"by values":                 {[]privacy.Spec{k, diverse}, stricter, nil, Guarded, ""},
+		"by entropy":                {[]privacy.Spec{k, {Model: privacy.EntropyL, L: 2, Of: "public.patients.blood"}}, stricter, nil, Guarded, "need not hold for what they see first"},
+		"by the root's frequencies": {[]privacy.Spec{k, {Model: privacy.AlphaK, Alpha: 0.5, Of: "public.patients.blood"}}, stricter, nil, Guarded, ""},
+		"by frequencies, immediate": {[]privacy.Spec{k, {Model: privacy.AlphaK, Alpha: 0.5, Of: "public.patients.blood"}}, stricter, nil, Immediate, ""},
+		"by values, immediate":      {[]privacy.Spec{k, diverse}, stricter, nil, Immediate, ""},
+		"by the root's values":      {[]privacy.Spec{k}, valued, nil, Guarded, ""}, // all is known
+		"by the root's frequencies, one row known": {[]privacy.Spec{k, {Model: privacy.AlphaK, Alpha: 0.5, Of: "public.patients.blood"}}, stricter, nil, Guarded, "need not hold for what they see first"},
+		"by the root's values, one row known":      {[]privacy.Spec{k}, valued, nil, Guarded, "whose rows a window shows is not published"},
+		"by t of the audience":                     {[]privacy.Spec{k}, compared, nil, Guarded, "unions of classes of persons are made by k, l and alpha"},
+		"a coarser column":                         {[]privacy.Spec{k}, coarser, nil, Guarded, ""},
+		"a column that cannot be so":               {[]privacy.Spec{k}, stepped, nil, Guarded, "audience press cannot see it so"},
+		"hidden from its own readers":              {[]privacy.Spec{k}, stricter, []string{"blood"}, Guarded, ""},
+		"all is hidden":                            {[]privacy.Spec{k}, stricter, []string{"born"}, Guarded, "hides all its quasi-identifying columns"},
+		"hidden, immediate":                        {[]privacy.Spec{k}, stricter, []string{"blood"}, Immediate, ""},
 	} {
 		root := Name{"public", "patients"}
 		policy := TablePolicy{
@@ -44,7 +55,7 @@ func TestGuardedPeopleRefuseAudiences(t *testing.T) {
 		for column, base := range map[string]string{"id": "int4", "born": "date", "blood": "text"} {
 			relation.Columns = append(relation.Columns, Column{Name: column, Type: base, BaseType: base, BaseFormat: base, Deterministic: true})
 		}
-		people := People{Kind: "patient", Root: root, Key: []string{"id"}, Knows: Knowledge{All: true}, Constraints: c.constraints}
+		people := People{Kind: "patient", Root: root, Key: []string{"id"}, Knows: Knowledge{All: !strings.HasSuffix(name, "one row known")}, Constraints: c.constraints}
 		_, problems := PublishPeople(people, map[Name]TablePolicy{root: policy}, map[Name]Relation{root: relation})
 		if text := fmt.Sprint(problems); c.want == "" && len(problems) > 0 || !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s, want %q", name, text, c.want)

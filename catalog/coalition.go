@@ -14,6 +14,8 @@ import (
 type Coalition struct {
 	// Finest is the audience; empty for the table's own readers.
 	Finest string
+	// Table are coarser audiences that see the table, where the finest does not.
+	Table []string
 	// Joined are the columns that coarser audiences see and the finest does not, in the policy's order.
 	Joined []JoinedColumn
 	// Holds are the constraints that the finest member's classes satisfy, with all columns.
@@ -38,13 +40,20 @@ func (t TablePolicy) Coalitions() (all []Coalition) {
 	}
 	for i, finest := range append([]string{""}, t.audienceNames()...) {
 		c := Coalition{Finest: finest, Holds: t.ConstraintsFor(finest)}
+		if i > 0 && t.Audiences[i-1].Unseen {
+			for _, coarser := range t.Seeing() {
+				if t.place(coarser.Audience) >= i {
+					c.Table = append(c.Table, coarser.Audience)
+				}
+			}
+		}
 		for _, column := range t.Columns {
-			if column.Role == Identifying || !slices.Contains(t.HiddenFrom(finest), column.Name) {
+			if column.Role == Identifying || t.sees(finest, column.Name) {
 				continue
 			}
 			joined := JoinedColumn{Name: column.Name}
 			for _, coarser := range t.Audiences[i:] {
-				if !slices.Contains(coarser.Hidden, column.Name) {
+				if coarser.Sees(column.Name) {
 					joined.Of = append(joined.Of, coarser.Audience)
 					joined.Lost = appendNotImplied(joined.Lost, c.Holds, t.ConstraintsFor(coarser.Audience), column.Name)
 				}
@@ -56,6 +65,14 @@ func (t TablePolicy) Coalitions() (all []Coalition) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// sees reports whether an audience, or the table's own readers, of whom the name is empty, see a published column.
+func (t TablePolicy) sees(audience, column string) bool {
+	if audience == "" {
+		return !slices.Contains(t.Hidden, column)
+	}
+	return t.Audiences[t.place(audience)].Sees(column)
 }
 
 func (t TablePolicy) audienceNames() (names []string) {
@@ -114,7 +131,7 @@ func (b *builder) checkCoalitions() {
 		switch column, named := t.Column(name); {
 		case !named || column.Role == Identifying:
 			b.problem(name, "is hidden from the table's own readers, and is not published", "remove it from hide")
-		case !slices.ContainsFunc(t.Audiences, func(a AudiencePolicy) bool { return !slices.Contains(a.Hidden, name) }):
+		case !slices.ContainsFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Sees(name) }):
 			b.problem(name, "is hidden from the table's own readers and from all audiences", "leave it out of the policy, or have an audience see it")
 		}
 	}

@@ -17,7 +17,10 @@ func TestCoalitionsBoundEverySet(t *testing.T) {
 	for seed := range uint64(3000) {
 		policy := drawAudiences(rand.New(rand.NewPCG(seed, 1)))
 		names := append([]string{""}, policy.audienceNames()...)
-		sees := func(audience, column string) bool { return !slices.Contains(policy.HiddenFrom(audience), column) }
+		sees := func(audience, column string) bool {
+			unseen := slices.ContainsFunc(policy.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience && a.Unseen })
+			return !unseen && !slices.Contains(policy.HiddenFrom(audience), column)
+		}
 		want := make(map[string]bool)
 		for set := 1; set < 1<<len(names); set++ {
 			finest := -1
@@ -45,6 +48,19 @@ func TestCoalitionsBoundEverySet(t *testing.T) {
 		for _, c := range policy.Coalitions() {
 			if fmt.Sprint(c.Holds) != fmt.Sprint(policy.ConstraintsFor(c.Finest)) {
 				t.Fatalf("seed %d: for %q %v holds", seed, c.Finest, c.Holds)
+			}
+			if place := policy.place(c.Finest); place >= 0 && policy.Audiences[place].Unseen {
+				var coarser []string
+				for _, a := range policy.Audiences[place+1:] {
+					if _, shown := policy.For(a.Audience); shown {
+						coarser = append(coarser, a.Audience)
+					}
+				}
+				if !slices.Equal(c.Table, coarser) {
+					t.Fatalf("seed %d: %q gets the table of %v, not of %v", seed, c.Finest, c.Table, coarser)
+				}
+			} else if len(c.Table) > 0 {
+				t.Fatalf("seed %d: %q gets the table of %v, and sees it", seed, c.Finest, c.Table)
 			}
 			for _, column := range c.Joined {
 				if what, fix := c.Breach(column); what != "" && fix != "" {
@@ -86,7 +102,7 @@ func drawAudiences(random *rand.Rand) TablePolicy {
 	}
 	policy := TablePolicy{Columns: columns, Hidden: hidden(), Constraints: append(constraints(), privacy.Spec{Model: privacy.K, K: 5})}
 	for i := range random.IntN(4) {
-		policy.Audiences = append(policy.Audiences, AudiencePolicy{Audience: fmt.Sprint("a", i), Constraints: constraints(), Hidden: hidden()})
+		policy.Audiences = append(policy.Audiences, AudiencePolicy{Audience: fmt.Sprint("a", i), Constraints: constraints(), Hidden: hidden(), Unseen: random.IntN(4) == 0})
 	}
 	return policy
 }

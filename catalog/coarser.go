@@ -63,7 +63,7 @@ func (p Publication) AttributesFor(audience string, finer []anonymizer.Attribute
 	}
 	before := p
 	if place > 0 {
-		before, _ = p.For(p.Policy.Audiences[place-1].Audience)
+		before, _ = p.MadeFor(p.Policy.Audiences[place-1].Audience)
 	}
 	seen := slices.Clone(finer)
 	for i, a := range before.Attributes {

@@ -54,11 +54,12 @@ func (p Publication) commentOn(c PublishedColumn) string {
 		policy, _ := p.Policy.Column(c.Source)
 		return fmt.Sprintf("%s: as in the source.", policy.Role)
 	}
-	return fmt.Sprintf("%s: %s; %s.", QuasiIdentifying, formInWords(c, p.Attributes[c.Attribute].Spec), constraintsInWords(p.over(c.Source)))
+	return fmt.Sprintf("%s: %s; %s.", QuasiIdentifying, p.formInWords(c), constraintsInWords(p.over(c.Source)))
 }
 
 // formInWords is what a published quasi-identifier looks like.
-func formInWords(c PublishedColumn, spec hierarchy.Spec) string {
+func (p Publication) formInWords(c PublishedColumn) string {
+	spec := p.Attributes[c.Attribute].Spec
 	switch {
 	case c.Part == Representative:
 		return "a value that stands for the equivalence class"
@@ -70,6 +71,8 @@ func formInWords(c PublishedColumn, spec hierarchy.Spec) string {
 		return "the range of the equivalence class's values" + grid + ", of the form " + rangeForms[spec.Domain]
 	case spec.Kind == hierarchy.Categorical && len(spec.Taxonomy) > 0:
 		return "the value, or the label above all values of the equivalence class; * stands for any"
+	case spec.Kind == hierarchy.Prefix && p.Policy.Audience != "":
+		return "what the values of the equivalence class begin with, of the form 12*, for any length"
 	case spec.Kind == hierarchy.Prefix:
 		return "what the values of the equivalence class begin with, of the form 12***"
 	case spec.Kind == hierarchy.Ordered:

@@ -71,6 +71,19 @@ func TestCommentsTellTheForm(t *testing.T) {
 	}
 }
 
+// TestCommentsTellTheFormOfPrefixes: what audiences see of prefixes has one asterisk for any length.
+func TestCommentsTellTheFormOfPrefixes(t *testing.T) {
+	t.Parallel()
+	p := commented(t)
+	p.Policy.Audience = "press"
+	_, columns := p.Comments()
+	for i, c := range p.Columns {
+		if told := strings.Contains(columns[i], "of the form 12*, for any length; "); told != (c.Name == "postcode") || strings.Contains(columns[i], "12**") {
+			t.Errorf("%s: %s", c.Name, columns[i])
+		}
+	}
+}
+
 func TestCommentsHoldNoValue(t *testing.T) {
 	t.Parallel()
 	relation, columns := commented(t).Comments()

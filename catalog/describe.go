@@ -124,7 +124,7 @@ func (p Publication) describe(c PublishedColumn) ColumnDescription {
 		return d
 	}
 	spec, over := p.Attributes[c.Attribute].Spec, p.over(c.Source)
-	d.Role, d.Form = QuasiIdentifying.String(), formInWords(c, spec)
+	d.Role, d.Form = QuasiIdentifying.String(), p.formInWords(c)
 	d.Hierarchy, d.Constraints = hierarchyInWords(spec)+depthInWords(p.Attributes[c.Attribute].Depth), constraintsInWords(over)
 	for _, s := range over {
 		if s.Model == privacy.K {

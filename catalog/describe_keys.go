@@ -50,6 +50,9 @@ func (m *Membership) keys(table Name) []KeyDescription {
 	}
 	if link := m.Link(); len(link) > 0 {
 		parent := m.People.Names()[m.People.Parent(m.Table)+1] // the root stands first
+		if slices.Contains(m.unseen, parent) {
+			return keys
+		}
 		keys = append(keys, KeyDescription{
 			Name: constraintName(table.Relation, strings.Join(link, "_"), "fkey"), Columns: link, References: parent,
 		})

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,6 +63,9 @@ const RecordColumn = "kproxy_record"
 
 // MembersColumn is the column of a packed release that holds some records of a class.
 const MembersColumn = "kproxy_members"
+
+// CiphertextColumn is the column of a sealed private store that holds the rows.
+const CiphertextColumn = "kproxy_ciphertext"
 
 // SectionColumn is the column of a packed release that numbers the sections of a class.
 const SectionColumn = "kproxy_section"
@@ -127,9 +131,9 @@ func ClassColumn(component int) string {
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
 	switch name {
-	case RecordColumn, CountColumn, MembersColumn, SectionColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
+	case RecordColumn, CiphertextColumn, CountColumn, MembersColumn, SectionColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn,
 		PersonsColumn, WindowColumn, ParentColumn, OwnColumn, AliasColumn, DiscountedColumn, LeaversColumn, PoolingColumn, StaleColumn:
 		return true
 	}
-	return strings.HasPrefix(name, classColumn)
+	return slices.ContainsFunc([]string{classColumn, known, sum, least, greatest}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }

@@ -68,4 +68,5 @@ func (b *builder) buildMirrored() {
 		}
 	}
 	b.checkNames()
+	b.checkSealed()
 }

@@ -80,25 +80,56 @@ func (p People) Names() []Name {
 	return names
 }
 
+// KindOf is the kind of person whose rows a table has; false where it is not released together with others.
+func (p Policy) KindOf(table Name) (People, bool) {
+	for _, kind := range p.People {
+		if slices.Contains(kind.Names(), table) {
+			return kind, true
+		}
+	}
+	return People{}, false
+}
+
 // IsMember tells whether a table is released together with others.
 func (p Policy) IsMember(table Name) bool {
-	return slices.ContainsFunc(p.People, func(kind People) bool { return slices.Contains(kind.Names(), table) })
+	_, is := p.KindOf(table)
+	return is
 }
 
 // Released is the policy by which a table is released: of one that is released together with others, with
 // what holds for all of them.
 func (p Policy) Released(table TablePolicy) TablePolicy {
-	for _, kind := range p.People {
-		if slices.Contains(kind.Names(), table.Table) {
-			return kind.Member(table, table.Table)
-		}
+	if kind, is := p.KindOf(table.Table); is {
+		return kind.Member(table, table.Table)
 	}
 	return table
 }
 
-// CountsValues reports whether there are constraints on sensitive values.
-func (p People) CountsValues() bool {
-	return slices.ContainsFunc(p.Constraints, func(s privacy.Spec) bool { return s.Model != privacy.K })
+// Unfollowed is the first constraint, if any, for which audiences cannot see the tables while updates are guarded (people.Guarded.AddCoarser).
+func (p People) Unfollowed() (spec privacy.Spec, unfollowed bool) {
+	i := slices.IndexFunc(p.Constraints, func(s privacy.Spec) bool { return !p.follows(s, s.Model == privacy.DistinctL) })
+	if i < 0 {
+		return privacy.Spec{}, false
+	}
+	return p.Constraints[i], true
+}
+
+// MayState reports whether a constraint can be stated for an audience that sees the tables while updates are guarded.
+func (p People) MayState(spec privacy.Spec) bool {
+	return p.follows(spec, false) && len(spec.Over) == 0
+}
+
+// follows reports whether a constraint is k, distinct l-diversity or a bound on frequencies, and not of the root unless all is known or ofRoot
+// says that it may be.
+func (p People) follows(spec privacy.Spec, ofRoot bool) bool {
+	table, _, _ := ParseQualifiedColumn(spec.Of)
+	switch spec.Model {
+	case privacy.K:
+		return true
+	case privacy.DistinctL, privacy.AlphaK:
+		return table != p.Root || p.Knows.All || ofRoot
+	}
+	return false
 }
 
 // K is the least number of persons that are alike.
@@ -175,11 +206,14 @@ func (k Knowledge) Explain(kind string, persons int) string {
 }
 
 // Explain says to readers and operators what the release promises.
-func (p People) Explain() string {
+func (p People) Explain() string { return p.explain(nil) }
+
+// explain is Explain to readers who do not see some tables, of which nothing is said.
+func (p People) explain(unseen []Name) string {
 	said := p.Knows.Explain(p.Kind, p.K())
 	var unknown []string
 	for _, t := range p.Tables {
-		if t.Unknown {
+		if t.Unknown && !slices.Contains(unseen, t.Table) {
 			unknown = append(unknown, t.Table.String())
 		}
 	}

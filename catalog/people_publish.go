@@ -35,20 +35,21 @@ func PublishPeople(p People, policies map[Name]TablePolicy, relations map[Name]R
 		problems = append(problems, found...)
 	}
 	problems = append(problems, publication.checkAudiences()...)
-	return publication, append(problems, publication.join()...)
+	return publication, append(problems, publication.join(p.held(policies))...)
 }
 
-// join gives all tables their membership, with the forms of their pseudonyms.
-func (p *PeoplePublication) join() (problems []Problem) {
+// join gives all tables their membership, with the forms of their pseudonyms and what is held for audiences.
+func (p *PeoplePublication) join(held map[string][]privacy.Spec) (problems []Problem) {
 	forms := make(map[int][]PseudonymForm)
 	for table := people.Root; table < len(p.Tables); table++ {
 		of, found := p.keyForms(table)
 		forms[table] = of
 		problems = append(problems, found...)
 	}
-	p.Root.Membership = &Membership{People: p.People, Table: people.Root, Own: forms[people.Root]}
+	unseen := p.unseen()
+	p.Root.Membership = &Membership{People: p.People, Table: people.Root, Own: forms[people.Root], Held: held, unseenBy: unseen}
 	for i := range p.Tables {
-		m := &Membership{People: p.People, Table: i, Own: forms[i], Of: forms[p.parentOf(i)]}
+		m := &Membership{People: p.People, Table: i, Own: forms[i], Of: forms[p.parentOf(i)], Held: held, unseenBy: unseen}
 		p.Tables[i].Membership = m
 		for _, column := range m.Key() {
 			if slices.Contains(m.Link(), column) {
@@ -62,9 +63,26 @@ func (p *PeoplePublication) join() (problems []Problem) {
 	return problems
 }
 
+// unseen are the tables that each audience does not see.
+func (p *PeoplePublication) unseen() map[string][]Name {
+	by := make(map[string][]Name)
+	for _, t := range append([]Publication{p.Root}, p.Tables...) {
+		for _, a := range t.Policy.Audiences {
+			if a.Unseen {
+				by[a.Audience] = append(by[a.Audience], t.Policy.Table)
+			}
+		}
+	}
+	return by
+}
+
 // Member is the policy of one of the tables, with what holds for all of them.
 func (p People) Member(policy TablePolicy, name Name) TablePolicy {
-	policy.Constraints = p.constraintsOf(name)
+	policy.Constraints = p.constraintsOf(name, p.Constraints)
+	policy.Audiences = slices.Clone(policy.Audiences)
+	for i := range policy.Audiences {
+		policy.Audiences[i].Constraints = p.constraintsOf(name, policy.Audiences[i].Constraints)
+	}
 	if policy.Updates.Mode != Guarded {
 		policy.Updates = Updates{Mode: Immediate}
 	}
@@ -72,17 +90,41 @@ func (p People) Member(policy TablePolicy, name Name) TablePolicy {
 }
 
 // constraintsOf are k, and the constraints of sensitive columns of a table.
-func (p People) constraintsOf(name Name) []privacy.Spec {
+func (p People) constraintsOf(name Name, all []privacy.Spec) []privacy.Spec {
 	var own []privacy.Spec
-	for _, c := range p.Constraints {
-		table, column, ok := ParseQualifiedColumn(c.Of)
-		if ok && table != name {
-			continue
+	for _, c := range all {
+		if table, column := p.columnOf(name, c.Of); table == name {
+			c.Of = column
+			own = append(own, c)
 		}
-		c.Of = column
-		own = append(own, c)
 	}
 	return own
+}
+
+// columnOf is the column of one of the tables that a constraint in the policy of a table speaks of, by a qualified name or by one of its own.
+func (p People) columnOf(in Name, of string) (table Name, column string) {
+	if table, column, qualified := ParseQualifiedColumn(of); qualified && slices.Contains(p.Names(), table) {
+		return table, column
+	}
+	return in, of
+}
+
+// held are what is stated for each audience by the policies of the tables: of k, and of sensitive columns with qualified names.
+func (p People) held(policies map[Name]TablePolicy) map[string][]privacy.Spec {
+	all := make(map[string][]privacy.Spec)
+	for _, name := range p.Names() {
+		for _, a := range policies[name].Audiences {
+			for _, spec := range a.Constraints {
+				if spec.Of != "" {
+					spec.Of = QualifiedColumn(p.columnOf(name, spec.Of))
+				}
+				if !slices.ContainsFunc(all[a.Audience], func(known privacy.Spec) bool { return known.Implies(spec) }) {
+					all[a.Audience] = append(all[a.Audience], spec)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // checkKeys wants the columns that are published as pseudonyms to be there, and their
@@ -117,7 +159,16 @@ func (p PeoplePublication) Schema(root privacy.Schema, tables []privacy.Schema) 
 // ConstraintSet makes the constraints over a schema of Schema, whose dictionaries are
 // of Canonical texts.
 func (p PeoplePublication) ConstraintSet(schema privacy.Schema) (privacy.ConstraintSet, error) {
-	specs := slices.Clone(p.People.Constraints)
+	return p.constraintSet(p.People.Constraints, schema)
+}
+
+// StatedFor are the constraints that are stated for an audience and for those before it, likewise.
+func (p PeoplePublication) StatedFor(audience string, schema privacy.Schema) (privacy.ConstraintSet, error) {
+	return p.constraintSet(p.Root.statedFor(audience), schema)
+}
+
+func (p PeoplePublication) constraintSet(specs []privacy.Spec, schema privacy.Schema) (privacy.ConstraintSet, error) {
+	specs = slices.Clone(specs)
 	for i, spec := range specs {
 		table, name, _ := ParseQualifiedColumn(spec.Of)
 		for _, publication := range slices.Insert(slices.Clone(p.Tables), 0, p.Root) {

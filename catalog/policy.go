@@ -19,7 +19,6 @@ type Policy struct {
 	// name together; Relation is the function's name.
 	Functions []Name
 	// People are kinds of persons whose tables, all of Tables, are released together.
-	// Nothing serves them so far.
 	People []People `json:",omitempty"`
 	// Audiences see releases of their own, from the finest to the coarsest.
 	Audiences []Audience `json:",omitempty"`
@@ -54,6 +53,9 @@ type TablePolicy struct {
 	// fresh one, above 0, before all classes are made anew; 0 for never. Only for
 	// immediate updates.
 	Reanonymize float64
+	// Summary is how the table's classes are summed up for questions about groups. It changes nothing of
+	// what is published.
+	Summary SummaryForm `json:",omitempty"`
 	// Unpublishable makes no difference.
 	Unpublishable Unpublishable
 	// Joinable are columns that are published as they are although rows can be told
@@ -65,6 +67,8 @@ type TablePolicy struct {
 	// Hidden are columns that the table's own readers do not see, and some audiences do. Constraints
 	// hold for them as if all saw them.
 	Hidden []string `json:",omitempty"`
+	// Sealed says that the private store keeps the rows encrypted.
+	Sealed bool `json:",omitempty"`
 	// Viewers are the audiences that see a mirrored table, as it is: all of them.
 	Viewers []AudiencePolicy `json:",omitempty"`
 	// Audiences are those that see the table, in the order of Policy.Audiences.
@@ -133,6 +137,25 @@ func (f Form) String() string {
 		return fmt.Sprintf("Form(%d)", int(f))
 	}
 	return formNames[f]
+}
+
+// SummaryForm says where the summary of a table's classes (see Classes) is.
+type SummaryForm int
+
+// The choices.
+const (
+	SummaryView   SummaryForm = iota // a view of the packed rows
+	SummaryStored                    // a table of its own, which also has sums of published numbers
+)
+
+var summaryNames = []string{SummaryView: "view", SummaryStored: "stored"}
+
+// String is the choice's name in a policy.
+func (s SummaryForm) String() string {
+	if s < 0 || int(s) >= len(summaryNames) {
+		return fmt.Sprintf("SummaryForm(%d)", int(s))
+	}
+	return summaryNames[s]
 }
 
 // Unpublishable says what readers get while the whole table cannot satisfy its constraints:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // Membership is the place of a table among those that are released together.
@@ -18,11 +19,23 @@ type Membership struct {
 	// written, in the order of the key's columns; see Pseudonym. Empty where there is no such
 	// key.
 	Own, Of []PseudonymForm
+	// Held is what is stated for each audience, of k and of sensitive columns of all tables, as in People.Constraints. What is
+	// published for the tables' own readers does not depend on it.
+	Held map[string][]privacy.Spec `json:"-"`
+
+	unseenBy map[string][]Name // the tables that an audience does not see
+	unseen   []Name            // those of the audience that the publication is for
 }
 
 // holds tells whether a column is published as a pseudonym.
 func (m *Membership) holds(column string) bool {
 	return m != nil && (slices.Contains(m.Key(), column) || slices.Contains(m.Link(), column))
+}
+
+// IsSeen reports whether the audience that the publication is for sees the table. A release that it does not see is
+// made for it with those of other tables.
+func (p Publication) IsSeen() bool {
+	return p.Membership == nil || !slices.Contains(p.Membership.unseen, p.Policy.Table)
 }
 
 // Key are the columns that tell the table's rows apart; empty where nothing refers to rows.
@@ -212,7 +225,7 @@ func (p People) Parent(table int) int {
 }
 
 // Explain says to readers what the release promises.
-func (m Membership) Explain() string { return m.People.Explain() }
+func (m Membership) Explain() string { return m.People.explain(m.unseen) }
 
 // IsOwn tells whether a published pseudonym is that of the table's own key, and not of what
 // its rows belong to.

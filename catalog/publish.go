@@ -170,6 +170,8 @@ func (b *builder) build() {
 	b.checkMethod()
 	b.checkCoalitions()
 	b.checkAudiences()
+	b.checkSealed()
+	b.checkSummary()
 }
 
 type builder struct {
@@ -257,8 +259,8 @@ func shownColumns(column Column, policy ColumnPolicy, attribute int) []Published
 func (b *builder) checkNames() {
 	b.checkDifferent("", b.publication.Columns)
 	for _, a := range b.publication.Policy.Audiences {
-		seen, shown := b.publication.For(a.Audience)
-		if shown && b.publication.Policy.Updates.Mode == Guarded && !b.member {
+		seen, shown := b.publication.MadeFor(a.Audience)
+		if shown && b.publication.Policy.Updates.Mode == Guarded {
 			seen = b.publication.Kept(a.Audience)
 		}
 		if shown {

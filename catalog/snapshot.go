@@ -42,6 +42,8 @@ type Resolution struct {
 	// see of it. It does not where the labels of a type of users may be renamed, or a type's input
 	// and output be replaced; nor of times of day, which mean another moment every day.
 	Marked bool
+	// Summed says of a Protected relation that its summary is to have sums. Before these go, the policy says so.
+	Summed bool
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
 	Reason string
@@ -99,7 +101,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 			s.relations[t.Table] = Resolution{Disposition: Withdrawn, Source: t.Table, Reason: reason}
 			continue
 		}
-		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: t.Published(), Marked: isMarked(t, known[t.Table])}
+		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: t.Published(), Marked: isMarked(t, known[t.Table]), Summed: t.Summary == SummaryStored}
 	}
 	s.schemas = usable(s.relations)
 	s.types = visibleTypes(policy, relations, withdrawn)

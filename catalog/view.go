@@ -14,6 +14,8 @@ type View struct {
 	Kind Kind // KindView or KindMaterializedView
 	// Listed says that the policy has it among the readable relations.
 	Listed bool
+	// Apart says that it is at a source in a database of its own. OID is of that database then.
+	Apart bool
 	// Columns are its columns' names, in order.
 	Columns []string
 	// Reads are the relations that its definition names, each once, ordered by name.
@@ -31,6 +33,23 @@ type View struct {
 
 // Publishable says whether the view is published once its definition allows it.
 func (v View) Publishable() bool { return v.Listed && v.Kind == KindView }
+
+// WithApart adds the views at a source in a database of its own to the relations of the release's database,
+// of which they are none: clients find them there.
+func WithApart(relations []Relation, views []View) []Relation {
+	all := slices.Clip(relations)
+	for _, v := range views {
+		if !v.Apart {
+			continue
+		}
+		r := Relation{OID: v.OID, Name: v.Name, Kind: v.Kind}
+		for _, column := range v.Columns {
+			r.Columns = append(r.Columns, Column{Name: column})
+		}
+		all = append(all, r)
+	}
+	return all
+}
 
 // Ordered returns the views so that each comes after those that it reads. Views are
 // given in any order; PostgreSQL allows no cycles among them.

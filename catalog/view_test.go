@@ -69,3 +69,27 @@ func TestViewsOverProtectedTablesResolve(t *testing.T) {
 		t.Errorf("the snapshot that it was made of has changed: %v", got)
 	}
 }
+
+// TestViewsApartAreFound adds views of a source in a database of its own to the relations of the release's: those alone, and
+// what holds the relations stays as it was.
+func TestViewsApartAreFound(t *testing.T) {
+	t.Parallel()
+	name := func(relation string) Name { return Name{"public", relation} }
+	held := append(make([]Relation, 0, 4), Relation{OID: 7, Name: name("wards"), Kind: KindTable})
+	views := []View{
+		{OID: 7, Name: name("over"), Kind: KindView, Apart: true, Columns: []string{"a", "b"}},
+		{OID: 8, Name: name("here"), Kind: KindView, Columns: []string{"a"}},
+		{OID: 9, Name: name("copy"), Kind: KindMaterializedView, Apart: true},
+	}
+	want := []Relation{
+		held[0],
+		{OID: 7, Name: name("over"), Kind: KindView, Columns: []Column{{Name: "a"}, {Name: "b"}}},
+		{OID: 9, Name: name("copy"), Kind: KindMaterializedView},
+	}
+	if got := WithApart(held, views); !reflect.DeepEqual(got, want) {
+		t.Errorf("found are %+v", got)
+	}
+	if beyond := held[:2][1]; !reflect.DeepEqual(beyond, Relation{}) {
+		t.Errorf("%s is written into the relations of somebody else", beyond.Name)
+	}
+}

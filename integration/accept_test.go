@@ -71,6 +71,7 @@ func (p *spy) run(ctx context.Context, url, table string) {
 				continue
 			}
 		}
+		began := time.Now()
 		var text *string
 		err := conn.QueryRow(ctx, "SELECT string_agg(t::text, ' ') FROM "+table+" t").Scan(&text)
 		p.reads.Add(1)
@@ -87,6 +88,7 @@ func (p *spy) run(ctx context.Context, url, table string) {
 		if said != "" {
 			p.wrong.CompareAndSwap(nil, &said)
 		}
+		rest(ctx, began)
 	}
 	if conn != nil {
 		_ = conn.Close(context.WithoutCancel(ctx))

@@ -57,6 +57,10 @@ func TestApart(t *testing.T) {
 	if code := p.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
+	p = s.startsAlone(t)
+	if code := p.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
 
 	// Identifying values are in no file of the release's server, its log of writes among them.
 	name := scalar[string](t, source, "SELECT name FROM patients ORDER BY length(name) DESC, patient_id LIMIT 1")
@@ -116,6 +120,18 @@ func (s *site) servesAlone(t *testing.T, p *process) {
 	p.awaitLog(t, "is not permitted to log in")
 	if !serves() {
 		t.Error("readers are refused while the source is away")
+	}
+	execute(t, source, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'source_"+s.database+"'") // that of replication, too
+	eventually(t, "replication is tried again", func() bool {
+		for line := range strings.Lines(p.log.String()) {
+			if strings.Contains(line, "replication interrupted; trying again") && strings.Contains(line, "not permitted to log in") {
+				return true
+			}
+		}
+		return false
+	})
+	if !serves() || strings.Contains(p.log.String(), "the protected tables are withdrawn") {
+		t.Error("readers are refused while the source lets nobody replicate")
 	}
 	execute(t, release, "GRANT USAGE ON SCHEMA kproxy_store TO "+s.reader+"; GRANT SELECT ON ALL TABLES IN SCHEMA kproxy_store TO "+s.reader)
 	eventually(t, "readers are refused", func() bool { return !serves() })

@@ -76,6 +76,9 @@ func (v *joinedVersions) check(t *testing.T, least int, others ...*joinedVersion
 		}
 	}
 	for course, persons := range candidates {
+		if len(persons) == 0 && len(others) > 0 {
+			continue // it came after the last look, and was seen by others alone, who are checked by themselves
+		}
 		if len(persons) < least {
 			t.Errorf("%s, with %d others: %d patients have a visit with the history %s", v.user, len(others), len(persons), course)
 		}

@@ -135,3 +135,59 @@ func (s *site) keepsFiguresOfPartners(t *testing.T) {
 		return len(counted) == scalar[int](t, store, "SELECT count(*) FROM kproxy_store.generation")
 	})
 }
+
+const valuedAudiences = `audiences:
+  partners:
+    readers: [partner]
+    people:
+      patient: {constraints: [{k: 15}, {alpha: 0.7, of: public.visits.ward}]}
+`
+
+// TestAudiencesOfPeopleHoldWhatTheyState has psql look, as a user of the tables' own readers and as one of an audience, for the share of the persons of
+// a cell who have been in the same ward in its year.
+func TestAudiencesOfPeopleHoldWhatTheyState(t *testing.T) {
+	t.Parallel()
+	s := siteWithReaders(t, sqlSite(hospitalSQL, hospitalTables+valuedAudiences), "partner")
+	s.serve(t)
+	ask, number := s.asks(t)
+	const share = `WITH seen AS (SELECT v.patient_id, v.admitted_range, extract(year FROM v.admitted) AS year, v.ward, p.born_range, p.sex, p.postcode_range FROM visits v JOIN patients p USING (patient_id)),
+		cell AS (SELECT DISTINCT born_range, sex, postcode_range, year, admitted_range, patient_id FROM seen),
+		had AS (SELECT DISTINCT born_range, sex, postcode_range, year, patient_id, ward FROM seen),
+		sized AS (SELECT born_range, sex, postcode_range, year, admitted_range, count(*) AS size FROM cell GROUP BY born_range, sex, postcode_range, year, admitted_range)
+		SELECT max(100 * n / size) FROM (SELECT count(*) AS n, born_range, sex, postcode_range, year, admitted_range FROM cell JOIN had USING (born_range, sex, postcode_range, year, patient_id)
+			GROUP BY born_range, sex, postcode_range, year, admitted_range, ward) h JOIN sized USING (born_range, sex, postcode_range, year, admitted_range)`
+	if own := number(clientUser, share); own <= 70 {
+		t.Errorf("the tables' own readers see at most %d %% of a cell in one ward: the test shows nothing", own)
+	}
+	holds := func() {
+		t.Helper()
+		if coarse := number("partner", share); coarse > 70 {
+			t.Errorf("partners see %d %% of a cell in one ward", coarse)
+		}
+	}
+	holds()
+	if n := number("partner", "SELECT count(*) FROM (SELECT DISTINCT born_range, sex, postcode_range FROM patients) a"); n < 2 {
+		t.Errorf("partners see %d classes", n)
+	}
+	admin := connect(t, s.admin)
+	execute(t, admin, "UPDATE visits SET ward = 'eye' WHERE visit_id % 5 = 0; DELETE FROM patients WHERE patient_id % 50 = 3")
+	left := scalar[int](t, admin, "SELECT count(*) FROM patients")
+	eventually(t, "partners see the change", func() bool { return number("partner", "SELECT count(*) FROM patients") == left })
+	holds()
+	if o := s.kproxy(t, "check"); o.code != 0 || !strings.Contains(o.stdout, "partners sees public.visits by 15-anonymity, (0.7,k)-anonymity of ward") {
+		t.Errorf("check:\n%s%s", o.stdout, o.stderr)
+	}
+	if o := s.kproxy(t, "verify"); o.code != 0 {
+		t.Errorf("verify:\n%s%s", o.stdout, o.stderr)
+	}
+	execute(t, admin, "UPDATE visits SET ward = 'heart'")
+	eventually(t, "partners see nothing", func() bool {
+		return strings.Contains(psql(t, s.of("partner"), "SELECT count(*) FROM visits").stderr, "is not published now")
+	})
+	if ask(clientUser, "SELECT count(*) > 0 FROM visits") != "t" {
+		t.Error("the tables' own readers see nothing, either")
+	}
+	if o := s.kproxy(t, "status"); !strings.Contains(o.stdout, "all persons together violate") {
+		t.Errorf("status:\n%s%s", o.stdout, o.stderr)
+	}
+}

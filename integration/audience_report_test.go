@@ -40,7 +40,7 @@ func TestReportOfAudiences(t *testing.T) {
 	folder := filepath.Join(s.dir, "dossier")
 	o := s.kproxy(t, "report", "--out", folder, "--threshold", "0.02").must(t)
 	if !strings.Contains(o.stdout, "public.folk for press: risk at most ") || !strings.Contains(o.stdout, "public.folk for nobody: withheld") {
-		t.Errorf("it says %s", o.stdout)
+		t.Fatalf("it says %s", o.stdout)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "dossier.json"))
 	if err != nil {

@@ -205,7 +205,7 @@ func TestKeptAnswersOfAudiences(t *testing.T) {
 	metrics := freeAddress(t)
 	s := audienceSite(t, fmt.Sprintf("answers: {size: 64MB}\nmetrics: {listen: %s}\n", metrics))
 	s.serve(t)
-	const dear = "SELECT count(DISTINCT a.age) FROM folk a, folk b"
+	const dear = "SELECT count(DISTINCT a.age) FROM (TABLE folk) a, folk b" // of the release: of summaries it would take too little time
 	want, users := make(map[string]int64), []string{clientUser, "researchers", "press", "more", "bi"}
 	conns := make(map[string]*pgx.Conn)
 	for _, user := range users {

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,8 +93,48 @@ func TestAudiencesSeeViewsOverTheirReleases(t *testing.T) {
 			t.Errorf("check does not say %q:\n%s", want, check)
 		}
 	}
-	if strings.Contains(status, "visits, which the audience") {
-		t.Errorf("status has a need that is none:\n%s", status)
+	for _, want := range []string{
+		"\npublic.by_town shows audience press nothing: it computes with column town of public.folk, which is not published\n",
+		"\npublic.sized shows audience press nothing: it computes with column town of public.folk, which is not published\n",
+		"\npublic.stays shows audience research nothing: it reads table public.visits, which the audience does not see\n",
+		"\npublic.everything shows audience research all but 2 columns\n",
+	} {
+		if !strings.Contains(status, want) {
+			t.Errorf("status does not say %q:\n%s", want, status)
+		}
+	}
+	s.viewsInStatus(t)
+}
+
+// viewsInStatus: the status tells of each audience which views it does not see, in JSON, too, and calls for nothing.
+func (s *site) viewsInStatus(t *testing.T) {
+	t.Helper()
+	var told struct {
+		Needs []struct{ What string }
+		Views []struct {
+			View, State string
+			Audiences   []struct{ Audience, State, Problem string }
+		}
+	}
+	if err := json.Unmarshal([]byte(s.kproxy(t, "status", "--json").stdout), &told); err != nil {
+		t.Fatal(err)
+	}
+	for _, need := range told.Needs {
+		if strings.Contains(need.What, "audience") {
+			t.Errorf("status has a need that is none: %s", need.What)
+		}
+	}
+	user := map[string]string{"research": "researchers", "press": "press"}
+	for _, v := range told.Views {
+		name := strings.TrimPrefix(v.View, "public.")
+		for _, a := range v.Audiences {
+			if _, not := unreadViews[user[a.Audience]][name]; not != (a.State == "withdrawn") || not != (a.Problem != "") {
+				t.Errorf("%s is told to be %+v", v.View, a)
+			}
+		}
+		if all := name == "towns"; len(v.Audiences) != 2 && !all || len(v.Audiences) > 0 && all {
+			t.Errorf("%s is told of for %+v", v.View, v.Audiences)
+		}
 	}
 }
 

@@ -113,6 +113,7 @@ func watchFolk(ctx context.Context, url string, versions *atomic.Int64) (apart i
 			continue
 		}
 		for ctx.Err() == nil {
+			began := time.Now()
 			now, err := lookAtFolk(ctx, conn)
 			if err != nil {
 				if conn.IsClosed() || goneAway(err) || ctx.Err() != nil {
@@ -136,6 +137,7 @@ func watchFolk(ctx context.Context, url string, versions *atomic.Int64) (apart i
 			}
 			before = now
 			versions.Add(1)
+			rest(ctx, began)
 		}
 		_ = conn.Close(context.WithoutCancel(ctx))
 	}

@@ -9,7 +9,7 @@ import (
 // state they can see.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	const seed, writers, transactions = 20240607, 4, 1500
+	const seed, writers, transactions = 20240607, 4, 500
 	t.Logf("seed %d", uint64(seed))
 	s := ready(t, folkSite(siteOptions{}, seed))
 	stop := poll(t, s, 3)

@@ -117,14 +117,19 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// eventually waits until a condition holds.
+// eventually waits until a condition holds. It rests longer than it looks: some conditions run a
+// program, and would keep a processor from what they wait for.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
-	for !condition() {
-		if time.Now().After(deadline) {
+	for {
+		began := time.Now()
+		switch {
+		case condition():
+			return
+		case time.Now().After(deadline):
 			t.Fatalf("it did not come about: %s", what)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(max(20*time.Millisecond, 2*time.Since(began)))
 	}
 }

@@ -212,17 +212,22 @@ func (h *histories) agree(t *testing.T, when string) {
 		}
 		return sql
 	}
+	status := h.status(t)
 	for table, columns := range unchangedColumns {
 		eventually(t, when+", "+table+" are those of the source", func() bool {
 			var withheld int64
-			for _, of := range h.status(t) {
+			for _, of := range status {
 				if of.Table == "public."+table {
 					withheld = of.Withheld
 				}
 			}
 			source := "SELECT " + columns + " FROM " + table + " "
-			return count("SELECT count(*) FROM ("+released(source)+" EXCEPT ALL "+source+") a") == 0 &&
-				count("SELECT count(*) FROM ("+source+" EXCEPT ALL "+released(source)+") a") == withheld
+			if count("SELECT count(*) FROM ("+released(source)+" EXCEPT ALL "+source+") a") == 0 &&
+				count("SELECT count(*) FROM ("+source+" EXCEPT ALL "+released(source)+") a") == withheld {
+				return true
+			}
+			status = h.status(t) // of a table that may have been compared too early
+			return false
 		})
 	}
 	for _, sql := range joinedHistories {
@@ -261,9 +266,10 @@ func (h *histories) agreeGuarded(t *testing.T, when string) {
 			source, store := "SELECT "+columns+" FROM "+table, "SELECT "+columns+" FROM "+stored("records", table)
 			var different int64
 			err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM ((%[1]s EXCEPT ALL %[2]s) UNION ALL (%[2]s EXCEPT ALL %[1]s)) a", source, store)).Scan(&different)
-			return err == nil && different == 0 && h.shown(t)
+			return err == nil && different == 0
 		})
 	}
+	eventually(t, when+", readers have what is in the store", func() bool { return h.shown(t) })
 	if o := h.kproxy(t, "verify"); o.code != 0 {
 		t.Errorf("%s, verify ended with %d:\n%s%s", when, o.code, o.stdout, o.stderr)
 	}
@@ -336,6 +342,7 @@ func (h *histories) watch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		conn, err := pgx.Connect(ctx, h.url())
 		for err == nil && ctx.Err() == nil {
+			began := time.Now()
 			var stays, rows, persons, small int
 			if err = conn.QueryRow(ctx, wholeSQL).Scan(&stays, &rows, &persons, &small); err != nil {
 				break
@@ -345,6 +352,7 @@ func (h *histories) watch(ctx context.Context) error {
 				_ = conn.Close(ctx)
 				return fmt.Errorf("a client saw %d stays and %d rows of stays whose keys lead nowhere, %d classes of fewer than 5 persons, and %d cells of fewer than 5 stays", stays, rows, persons, small)
 			}
+			rest(ctx, began)
 		}
 		if conn != nil {
 			_ = conn.Close(context.WithoutCancel(ctx))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -113,8 +114,10 @@ func watchAll(t *testing.T, s *site, tables []protected) (stop func()) {
 				continue
 			}
 			for i := 0; err == nil && ctx.Err() == nil; i++ {
+				began := time.Now()
 				err = lookAt(ctx, conn, tables[i%len(tables)])
 				states.Add(1)
+				rest(ctx, began)
 			}
 			lost := conn.IsClosed() || goneAway(err)
 			_ = conn.Close(context.WithoutCancel(ctx))

@@ -21,6 +21,15 @@ func pause(ctx context.Context) {
 	}
 }
 
+// rest waits four times as long as it took to look, at most a second: a reader who looks all the time
+// keeps the processors from what it looks at, the more so the busier they are.
+func rest(ctx context.Context, began time.Time) {
+	select {
+	case <-time.After(min(4*time.Since(began), time.Second)):
+	case <-ctx.Done():
+	}
+}
+
 // watched is one visible state of the table folk, counted in one statement and
 // so on one snapshot.
 type watched struct {
@@ -80,6 +89,7 @@ func (p *poller) run(ctx context.Context) error {
 // a transaction, which must show the same state. A lost connection is no error.
 func (p *poller) watch(ctx context.Context, conn *pgx.Conn) error {
 	for i := 0; ctx.Err() == nil; i++ {
+		began := time.Now()
 		var first, second watched
 		err := p.look(ctx, conn, &first)
 		if err == nil && i%5 == 0 {
@@ -96,6 +106,7 @@ func (p *poller) watch(ctx context.Context, conn *pgx.Conn) error {
 		}
 		switch {
 		case err == nil:
+			rest(ctx, began)
 		case conn.IsClosed() || goneAway(err):
 			return nil
 		default:

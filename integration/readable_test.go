@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -320,13 +322,14 @@ readable: [public.guests]
 	}
 }
 
-// canaryPolls reads without a pause until stop is called, which gives the first raw value
-// that was read. Statements are sent by the simple protocol, or in the manner given.
+// canaryPolls reads until stop is called, which gives the first raw value that was read. It reads
+// without a pause, and rests only after it has read the same many times. Statements are sent by the simple protocol, or in the manner given.
 func (s *site) canaryPolls(t *testing.T, sql string, manner ...any) (stop func() string) {
 	t.Helper()
 	if manner == nil {
 		manner = []any{pgx.QueryExecModeSimpleProtocol}
 	}
+	const many = 300
 	ctx, cancel := context.WithCancel(t.Context())
 	var shown string
 	var all sync.WaitGroup
@@ -337,10 +340,13 @@ func (s *site) canaryPolls(t *testing.T, sql string, manner ...any) (stop func()
 				pause(ctx)
 				continue
 			}
-			for !conn.IsClosed() && ctx.Err() == nil && shown == "" {
+			var before []string
+			for same := 0; !conn.IsClosed() && ctx.Err() == nil && shown == ""; same++ {
+				began := time.Now()
 				rows, err := conn.Query(ctx, sql, manner...)
 				if err != nil {
 					pause(ctx)
+					same = 0
 					continue
 				}
 				texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -349,8 +355,14 @@ func (s *site) canaryPolls(t *testing.T, sql string, manner ...any) (stop func()
 						shown = text
 					}
 				}
-				if err != nil {
+				if err != nil || !slices.Equal(texts, before) {
+					before, same = texts, 0
+				}
+				switch {
+				case err != nil:
 					pause(ctx)
+				case same > many:
+					rest(ctx, began)
 				}
 			}
 			_ = conn.Close(context.WithoutCancel(ctx))

@@ -50,8 +50,10 @@ type site struct {
 type siteOptions struct {
 	server *pgserver.Server // nil means the shared one
 	apart  *pgserver.Server // has the release, in a database of its own; nil means that the source's has it
-	load   func(context.Context, *pgx.Conn) error
-	create []string // options of CREATE DATABASE
+	// cluster has the release on its coordinator; nil means that no other servers take rows.
+	cluster *pgtest.Cluster
+	load    func(context.Context, *pgx.Conn) error
+	create  []string // options of CREATE DATABASE
 	// tables are the sections tables and readable of the configuration.
 	tables string
 	// settings are further sections.
@@ -68,6 +70,9 @@ func newSite(t *testing.T, o siteOptions) *site {
 	if o.apart != nil {
 		s.release = pgtest.Database(t, o.apart, o.create...)
 	}
+	if o.cluster != nil {
+		s.release = o.cluster.Database(t)
+	}
 	s.database = connConfig(t, s.admin).Database
 	s.owner, s.reader, s.slot = "owner_"+s.database, "reader_"+s.database, "slot_"+s.database
 	s.address = freeAddress(t)
@@ -76,7 +81,13 @@ func newSite(t *testing.T, o siteOptions) *site {
 		t.Fatalf("loading the tables: %v", err)
 	}
 	// The roles go before the database that pgtest drops.
-	t.Cleanup(func() { s.dropRoles(t) })
+	t.Cleanup(func() {
+		if o.cluster != nil { // its servers are gone with the test
+			s.dropRolesOf(t, s.admin)
+			return
+		}
+		s.dropRoles(t)
+	})
 	s.write(t, "owner.password", ownerPassword+"\n")
 	s.write(t, "reader.password", readerPassword+"\n")
 	s.config = s.write(t, "kproxy.yaml", s.render(t, o))

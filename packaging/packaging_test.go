@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // read returns a file of the repository.
@@ -101,9 +103,10 @@ func TestPackagesAreComplete(t *testing.T) {
 func TestLicensesArePassedOn(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	program, texts := filepath.Join(folder, "kproxy"), filepath.Join(folder, "licenses.txt")
-	if out, err := exec.Command("go", "build", "-o", program, "../cmd/kproxy").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	texts := filepath.Join(folder, "licenses.txt")
+	program, err := rig.Build(folder)
+	if err != nil {
+		t.Fatal(err)
 	}
 	bill, err := exec.Command("./sbom.sh", program, texts).Output()
 	if err != nil {

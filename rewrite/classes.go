@@ -53,31 +53,37 @@ func (s *summaries) visit(m protoreflect.Message) {
 
 // query changes a query if its answer is the same then.
 func (s *summaries) query(n *pg.SelectStmt) {
-	if n.GetOp() != pg.SetOperation_SETOP_NONE || len(n.GetFromClause()) != 1 || len(n.GetValuesLists()) > 0 || len(n.GetLockingClause()) > 0 {
+	if !readsRows(n) {
 		return
 	}
-	from := n.GetFromClause()[0].GetRangeVar()
-	if from == nil || from.GetAlias() == nil || len(from.GetAlias().GetColnames()) > 0 {
+	from, known := relationsOf(n.GetFromClause(), s.snapshot)
+	if !known {
 		return
 	}
-	summary, there := s.snapshot.Summary(catalog.Name{Schema: from.GetSchemaname(), Relation: from.GetRelname()})
-	if !there {
-		return
+	for i, r := range from.relations {
+		summary, there := s.snapshot.Summary(catalog.Name{Schema: r.node.GetSchemaname(), Relation: r.node.GetRelname()})
+		if !there || r.optional || r.node.GetAlias() == nil {
+			continue
+		}
+		q := summarized{summary: summary, alias: r.alias, query: n, joined: from, others: from.others(i)}
+		if q.same() {
+			q.sumUp()
+			r.node.Schemaname, r.node.Relname = summary.Relation.Schema, summary.Relation.Relation
+			s.found = true
+			return
+		}
 	}
-	q := summarized{summary: summary, alias: from.GetAlias().GetAliasname(), query: n}
-	if !q.same() {
-		return
-	}
-	q.sumUp()
-	from.Schemaname, from.Relname = summary.Relation.Schema, summary.Relation.Relation
-	s.found = true
 }
 
-// summarized is a query over one published relation that may be answered from its summary.
+// summarized is a query of a published relation that may be answered from its summary.
 type summarized struct {
 	summary catalog.Summary
 	alias   string // of the relation
 	query   *pg.SelectStmt
+	joined  joinedRelations            // the relations of the query
+	others  map[string]map[string]bool // columns of those beside the summary
+	// apart says that it is a query that stands alone, and has no summary.
+	apart bool
 	// refuses says that something was found that the summary does not know, or that is not looked at.
 	refuses bool
 	// grouped says that the query makes groups of rows, and windows that it looks at others of its rows.
@@ -92,10 +98,17 @@ type summarized struct {
 // all records behind a row of the summary show alike, and on nothing that is different each time;
 // and how many records there are matters to its aggregates alone.
 func (q *summarized) same() bool {
+	q.grouped = len(q.query.GetGroupClause()) > 0 || q.query.GetHavingClause() != nil
+	q.look()
+	return !q.refuses && (q.grouped || len(q.query.GetDistinctClause()) > 0 && !q.windows)
+}
+
+// look looks at the whole query.
+func (q *summarized) look() {
 	n := q.query
-	q.grouped = len(n.GetGroupClause()) > 0 || n.GetHavingClause() != nil
 	distinct := len(n.GetDistinctClause()) == 1 && n.GetDistinctClause()[0].GetNode() == nil
 	q.refuses = len(n.GetDistinctClause()) > 0 && !distinct
+	q.joins(q.joined)
 	labels := q.labels()
 	for _, target := range n.GetTargetList() {
 		q.visit(target.ProtoReflect())
@@ -114,7 +127,6 @@ func (q *summarized) same() bool {
 			q.visit(expression.ProtoReflect())
 		}
 	}
-	return !q.refuses && (q.grouped || distinct && !q.windows)
 }
 
 // labels are the names of the result's columns by which GROUP BY and ORDER BY may call them.
@@ -173,7 +185,10 @@ func (q *summarized) visit(m protoreflect.Message) {
 			return
 		}
 	case *pg.ColumnRef:
-		q.refuses = !q.isShown(n)
+		q.refuses = !q.isShown(n) && !q.isOthers(n)
+		return
+	case *pg.SubLink:
+		q.subquery(n)
 		return
 	case *pg.A_Expr:
 		q.operator(n.GetName())
@@ -200,19 +215,39 @@ func (q *summarized) visit(m protoreflect.Message) {
 
 // isShown says whether a reference means a column that all records behind a row show alike.
 func (q *summarized) isShown(n *pg.ColumnRef) bool {
-	return q.shown(n) != ""
-}
-
-// shown is the type of such a column.
-func (q *summarized) shown(n *pg.ColumnRef) string {
 	fields := n.GetFields()
 	if len(fields) == 2 && fields[0].GetString_().GetSval() == q.alias {
 		fields = fields[1:]
 	}
-	if len(fields) != 1 {
+	return len(fields) == 1 && q.summary.Types[lastName(fields)] != ""
+}
+
+// shown is the type of such a column; empty where it is not known, as of what USING made of two.
+func (q *summarized) shown(n *pg.ColumnRef) string {
+	name := lastName(n.GetFields())
+	if !q.isShown(n) || len(n.GetFields()) == 1 && q.joined.merged[name] {
 		return ""
 	}
-	return q.summary.Types[lastName(fields)]
+	return q.summary.Types[name]
+}
+
+// numbers is the name of the column that a reference means of whose values the summary may have sums. It is empty where the
+// reference means something else, or is refused by the server, to which the relations have two such columns.
+func (q *summarized) numbers(n *pg.ColumnRef) string {
+	fields := n.GetFields()
+	name := lastName(fields)
+	switch {
+	case len(fields) == 2 && fields[0].GetString_().GetSval() == q.alias:
+		return name
+	case len(fields) != 1 || q.joined.merged[name]:
+		return ""
+	}
+	for _, columns := range q.others {
+		if columns[name] {
+			return ""
+		}
+	}
+	return name
 }
 
 // operator allows operators that depend on their arguments alone.

@@ -31,6 +31,9 @@ func (q *summarized) call(node *pg.Node, n *pg.FuncCall) {
 	case !isOwn(n.GetFuncname()):
 		q.refuses = true
 		return
+	case n.GetOver() != nil && q.apart:
+		q.refuses = true
+	case aggregates[name] && q.apart:
 	case n.GetOver() != nil:
 		q.windows = true
 		certain := windowFunctions[name] || windowSums[name] && len(n.GetArgs()) == 1 && q.number(n.GetArgs()[0]) != ""
@@ -65,6 +68,15 @@ func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
 		return
 	}
 	q.grouped = true
+	if q.isSummed(n) {
+		q.sums = append(q.sums, node)
+		if n.GetAggFilter() != nil {
+			q.inner = true
+			q.visit(n.GetAggFilter().ProtoReflect())
+			q.inner = false
+		}
+		return
+	}
 	switch {
 	case repeatable[name], counting[name] && n.GetAggDistinct():
 	case name == "count" && (n.GetAggStar() || q.isScalar(n.GetArgs()[0])), counting[name] && name != "count" && q.number(n.GetArgs()[0]) != "":
@@ -76,6 +88,20 @@ func (q *summarized) aggregate(node *pg.Node, n *pg.FuncCall) {
 	q.inner = true
 	q.inside(n)
 	q.inner = false
+}
+
+// isSummed says whether the summary knows an aggregate of a column that is published as it is.
+func (q *summarized) isSummed(n *pg.FuncCall) bool {
+	if len(n.GetArgs()) != 1 || n.GetAggDistinct() {
+		return false
+	}
+	of := q.numbers(n.GetArgs()[0].GetColumnRef())
+	switch name := lastName(n.GetFuncname()); name {
+	case "min", "max":
+		return q.summary.Ranged[of]
+	default:
+		return counting[name] && exact[q.summary.Summed[of]] != ""
+	}
 }
 
 // isScalar says whether a value is known to be NULL exactly where IS NULL says so, and to have a type of its
@@ -152,9 +178,9 @@ func (q *summarized) aggregateNumber(n *pg.FuncCall) string {
 	case len(n.GetArgs()) != 1:
 		return ""
 	case name == "min" || name == "max":
-		return q.number(n.GetArgs()[0])
+		return q.summedNumber(n.GetArgs()[0])
 	case name == "sum" || name == "avg":
-		of := q.number(n.GetArgs()[0])
+		of := q.summedNumber(n.GetArgs()[0])
 		if name == "sum" && isShort(of) {
 			return "bigint"
 		}
@@ -163,6 +189,14 @@ func (q *summarized) aggregateNumber(n *pg.FuncCall) string {
 		}
 	}
 	return ""
+}
+
+// summedNumber is number for what an aggregate looks at.
+func (q *summarized) summedNumber(node *pg.Node) string {
+	if of := exact[q.summary.Summed[q.numbers(node.GetColumnRef())]]; of != "" {
+		return of
+	}
+	return q.number(node)
 }
 
 // common is the type of all of these expressions, if they have the same; those that are missing or
@@ -215,6 +249,9 @@ func (q *summarized) sumUp() {
 
 // summed is an aggregate over records as one over rows of the summary.
 func (q *summarized) summed(n *pg.FuncCall, location int32) *pg.Node {
+	if q.isSummed(n) {
+		return q.summedBefore(n, location)
+	}
 	count := columnNode(q.alias, catalog.CountColumn)
 	if lastName(n.GetFuncname()) == "count" {
 		filter := n.GetAggFilter()
@@ -241,6 +278,33 @@ func (q *summarized) summed(n *pg.FuncCall, location int32) *pg.Node {
 		return operatorNode("/", sum, sumNode(columnNode(q.alias, catalog.CountColumn), counts(again, filter), location))
 	}
 	if isShort(of) {
+		return casted(sum, "int8")
+	}
+	return sum
+}
+
+// summedBefore is an aggregate of a column that is published as it is, over what the summary's rows have of it.
+func (q *summarized) summedBefore(n *pg.FuncCall, location int32) *pg.Node {
+	of := q.numbers(n.GetArgs()[0].GetColumnRef())
+	known, sum := columnNode(q.alias, catalog.KnownColumn(of)), sumNode(columnNode(q.alias, catalog.SumColumn(of)), n.GetAggFilter(), location)
+	switch name := lastName(n.GetFuncname()); name {
+	case "min", "max":
+		column := catalog.LeastColumn(of)
+		if name == "max" {
+			column = catalog.GreatestColumn(of)
+		}
+		extreme := callNode(name, columnNode(q.alias, column))
+		extreme.GetFuncCall().AggFilter, extreme.GetFuncCall().Location = n.GetAggFilter(), location
+		return extreme
+	case "count":
+		return &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{
+			Args: []*pg.Node{sumNode(known, n.GetAggFilter(), location), integerNode(0)}, Location: location,
+		}}}
+	case "avg": // where no value is known, the sum is NULL, and the quotient is as well
+		filter, _ := proto.Clone(n.GetAggFilter()).(*pg.Node)
+		return operatorNode("/", sum, sumNode(known, filter, location))
+	}
+	if isShort(exact[q.summary.Summed[of]]) {
 		return casted(sum, "int8")
 	}
 	return sum

@@ -38,10 +38,12 @@ func clinic() *catalog.Snapshot {
 	table := func(schema, relation string) catalog.TablePolicy {
 		return catalog.TablePolicy{Table: name(schema, relation)}
 	}
+	stays := table("public", "stays")
+	stays.Summary = catalog.SummaryStored
 	policy := catalog.Policy{
 		Tables: []catalog.TablePolicy{
 			table("public", "patients"), table("public", "Patients"), table("hospital", "visits"),
-			table("public", "frozen"), table("hospital", "select"), table("public", "stays"),
+			table("public", "frozen"), table("hospital", "select"), stays,
 		},
 		Readable: []catalog.Name{name("public", "wards"), name("public", "Icd Codes")},
 	}
@@ -54,7 +56,16 @@ func clinic() *catalog.Snapshot {
 var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[catalog.Name][]catalog.ColumnName{
 	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}): {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
 	catalog.Published(catalog.Name{Schema: "public", Relation: "stays"}): {
-		{Name: "age"}, {Name: "region"}, {Name: "born"}, {Name: "height"}, {Name: "weight"}, {Name: "born_range"}, {Name: "diagnosis"}, {Name: "cost"},
+		{Name: "age"},
+		{Name: "region"},
+		{Name: "born"},
+		{Name: "height"},
+		{Name: "weight"},
+		{Name: "born_range"},
+		{Name: "diagnosis"},
+		{Name: "cost"},
+		{Name: "nights", Type: "integer"},
+		{Name: "fee", Type: "numeric"},
 	},
 	catalog.Classes(catalog.Name{Schema: "public", Relation: "stays"}): {
 		{Name: "age", Type: "integer"},
@@ -64,6 +75,12 @@ var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[
 		{Name: "weight", Type: "double precision"},
 		{Name: "born_range", Type: "daterange"},
 		{Name: "kproxy_count", Type: "integer"},
+		{Name: catalog.KnownColumn("nights"), Type: "smallint"},
+		{Name: catalog.SumColumn("nights"), Type: "bigint"},
+		{Name: catalog.LeastColumn("nights"), Type: "integer"},
+		{Name: catalog.GreatestColumn("nights"), Type: "integer"},
+		{Name: catalog.KnownColumn("fee"), Type: "smallint"},
+		{Name: catalog.SumColumn("fee"), Type: "numeric"},
 	},
 	catalog.Published(catalog.Name{Schema: "public", Relation: "wards"}):     {{Name: "beds"}, {Name: "ward"}, {Name: "building"}},
 	catalog.Published(catalog.Name{Schema: "public", Relation: "Icd Codes"}): {{Name: "code"}, {Name: "version"}, {Name: "title"}},

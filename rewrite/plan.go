@@ -26,7 +26,7 @@ func (r *Rewriter) ScrubPlan(text string) string {
 }
 
 // storePrefixes begin the names of the private store's relations.
-var storePrefixes = []string{"packed", "release", "cellweight", "records", "stored", "copied"}
+var storePrefixes = []string{"packed", "release", "cellweight", "records", "stored", "copied", "summary"}
 
 // mayNameInternals says whether a plan needs to be looked at.
 func mayNameInternals(text string) bool {

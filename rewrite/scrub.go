@@ -31,14 +31,29 @@ var scrubber = strings.NewReplacer(
 // releasePrefixes begin the names of release schemas, also of audiences.
 var releasePrefixes = regexp.MustCompile(catalog.ReleaseSchemaPattern)
 
+// summaryNames are those of summaries of classes, also of audiences, with their schema or without.
+var summaryNames = regexp.MustCompile(`(\b` + catalog.CatalogSchema + `\.)?\b` + catalog.ClassesPrefix + `([a-z][a-z0-9]*_)?[0-9a-f]{16}\b`)
+
+// summedUp is the name of the table whose summary has a name; that name if there is none.
+func (r *Rewriter) summedUp(name string) string {
+	relation, qualified := strings.CutPrefix(name, catalog.CatalogSchema+".")
+	for _, source := range r.current.Load().snapshot.PublishedNames() {
+		switch {
+		case !catalog.AreClassesOf(source, relation):
+		case qualified:
+			return source.String()
+		default:
+			return source.Relation
+		}
+	}
+	return name
+}
+
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
 func (r *Rewriter) ScrubMessage(text string) string {
 	if strings.Contains(text, catalog.ClassesPrefix) {
-		for _, source := range r.current.Load().snapshot.PublishedNames() {
-			summary := catalog.Classes(source)
-			text = strings.ReplaceAll(strings.ReplaceAll(text, summary.Schema+"."+summary.Relation, source.String()), summary.Relation, source.Relation)
-		}
+		text = summaryNames.ReplaceAllStringFunc(text, r.summedUp)
 	}
 	if strings.Contains(text, "kproxy_") {
 		text = releasePrefixes.ReplaceAllLiteralString(text, "")

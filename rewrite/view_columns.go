@@ -62,6 +62,32 @@ func (v *viewColumns) publish(n *pg.SelectStmt, view *PublishedView) error {
 	return v.rename(n.ProtoReflect())
 }
 
+func refuseColumn(name string, of *viewItem) *Refusal {
+	return refuse(ColumnDenied, "Publish the column, or leave it out of the view.", "it computes with column %s of %s, which is not published", name, of.relation)
+}
+
+// using refuses joins by columns that are not published. NATURAL JOIN is written as USING in definitions. Each side has one column
+// of the name: an item that hides one has that.
+func (v *viewColumns) using(n *pg.JoinExpr) error {
+	if len(n.GetUsingClause()) == 0 {
+		return nil
+	}
+	var sides viewScope
+	for _, side := range []*pg.Node{n.GetLarg(), n.GetRarg()} {
+		if err := v.collect(side, &sides); err != nil {
+			return err
+		}
+	}
+	for _, name := range names(n.GetUsingClause()) {
+		for i, item := range sides.items {
+			if slices.Contains(item.hidden, name) {
+				return refuseColumn(name, &sides.items[i])
+			}
+		}
+	}
+	return nil
+}
+
 // plainList says whether leaving columns out of the query leaves its rows what they are.
 // DISTINCT and set operations compare rows by all columns, and GROUP BY names them.
 func plainList(n *pg.SelectStmt) bool {
@@ -79,8 +105,11 @@ func (v *viewColumns) visit(m protoreflect.Message, s *viewScope) error {
 		s = inner
 	case *pg.ColumnRef:
 		if item := s.hides(n); item != nil {
-			return refuse(ColumnDenied, "Publish the column, or leave it out of the view.",
-				"it computes with column %s of %s, which is not published", lastName(n.GetFields()), item.relation).at(n.GetLocation())
+			return refuseColumn(lastName(n.GetFields()), item).at(n.GetLocation())
+		}
+	case *pg.JoinExpr:
+		if err := v.using(n); err != nil {
+			return err
 		}
 	}
 	return each(m, func(inner protoreflect.Message) error { return v.visit(inner, s) })

@@ -33,7 +33,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	kind := publishAfresh
 	switch {
 	case g.updates == catalog.Guarded.String() && g.asked != askRebuild && !group.consented && (!fits || group.endsLineage()):
-		return s.halt(ctx, changesLineage(t.layout.name(), g))
+		return s.halt(ctx, changesLineage(&t.layout, g))
 	case group.afresh:
 	case fits:
 		if kind, err = s.resume(ctx, t, g); err != nil || kind == noJob {
@@ -133,6 +133,9 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 		if err := s.store.updateMadeFor(ctx, t, g); err != nil {
 			return noJob, err
 		}
+		if err := s.keepPublication(ctx, s.store.conn, t.layout.asConfigured()); err != nil {
+			return noJob, err
+		}
 		if t.definition = now; g.asked == askRebuild {
 			s.enqueue(t, publishAfresh)
 		}
@@ -149,18 +152,22 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 }
 
 // updateMadeFor brings in line what the store says of the policy that a table, which fits it, was made
-// for: the digest of a store from the time when digests included identifying columns, and the promise
-// of one from before promises were kept.
+// for: the digest of a store from the time when digests included identifying columns, and the promise and
+// the lineage of one from before these were kept.
 func (s *store) updateMadeFor(ctx context.Context, t *table, g generation) error {
 	promise, err := t.layout.promise.text()
 	if g.shows != 0 {
 		promise = g.promise // of the release before
 	}
-	if err != nil || g.digest == t.layout.digest && g.promise == promise {
+	if err != nil {
 		return err
 	}
-	_, err = s.conn.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3, promise = nullif($4, '') WHERE table_schema = $1 AND table_name = $2",
-		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest, promise)
+	lineage, err := t.layout.storedLineage()
+	if err != nil || g.digest == t.layout.digest && g.promise == promise && (g.lineage != "" || lineage == nil) {
+		return err
+	}
+	_, err = s.conn.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3, promise = nullif($4, ''), lineage = coalesce(lineage, $5) WHERE table_schema = $1 AND table_name = $2",
+		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest, promise, lineage)
 	if err != nil {
 		return fmt.Errorf("recording what %s was made for: %w", t.layout.name(), err)
 	}
@@ -180,16 +187,22 @@ func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 // enqueue adds a job for the worker.
 func (s *session) enqueue(t *table, kind jobKind) {
 	s.store.lastGeneration++
-	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration, group: t.group})
+	s.jobs = append(s.jobs, job{publication: t.layout.asConfigured(), lineage: t.layout.lineage, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration, group: t.group})
 }
 
 // load loads the store of a table, which is applied from there.
 func (s *session) load(ctx context.Context, t *table, g generation) error {
-	if err := s.loadStored(ctx, t, g); err != nil {
+	if !s.kept[t] {
+		if err := s.loadStored(ctx, t, g); err != nil {
+			return s.haltOr(ctx, t, err)
+		}
+		s.syncer.config.Logger.Debug("the store of a table was loaded", "relation", t.layout.name())
+	}
+	if err := s.store.sumUpAlone(ctx, t); err != nil {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := s.store.grant(ctx, s.store.conn, t); err != nil {
+		if err := s.store.grant(ctx, s.store.conn, t, true); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}

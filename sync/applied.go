@@ -20,10 +20,11 @@ type Applied struct {
 
 // progress is how far a session has got. The applier's goroutine writes it.
 type progress struct {
-	system          string
-	timeline, epoch int64
-	shown           atomic.Uint64
-	inStep          atomic.Bool // no release that readers see is left behind by the position
+	system   string
+	epoch    int64
+	timeline atomic.Int64
+	shown    atomic.Uint64
+	inStep   atomic.Bool // no release that readers see is left behind by the position
 }
 
 // advance notes that the stream is applied up to a position.
@@ -40,7 +41,7 @@ func (s *Syncer) Applied() (Applied, bool) {
 	if p == nil || p.shown.Load() == 0 {
 		return Applied{}, false
 	}
-	return Applied{Position: pglogrepl.LSN(p.shown.Load()), Epoch: p.epoch, System: p.system, Timeline: p.timeline}, true
+	return Applied{Position: pglogrepl.LSN(p.shown.Load()), Epoch: p.epoch, System: p.system, Timeline: p.timeline.Load()}, true
 }
 
 // Retry has an attempt begin at once where one is waited for.

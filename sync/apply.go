@@ -24,10 +24,12 @@ type applier struct {
 	moved  time.Time // when the position was last moved
 
 	due     *time.Timer // for tables that publish by the clock
+	grown   *time.Timer // for a group that may not grow for longer
 	renewer *renewer
 	joiner  joiner
 	watcher *watcher
 	found   *finding // waits for a commit boundary
+	leaves  bool     // the session ends at the next one
 }
 
 func newApplier(s *session, w *watcher, first *stream) *applier {
@@ -68,16 +70,20 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 }
 
 func (a *applier) run(ctx context.Context) error {
-	a.moved, a.due = time.Now(), time.NewTimer(0)
+	a.moved, a.due, a.grown = time.Now(), time.NewTimer(0), time.NewTimer(groupTime)
 	defer a.due.Stop()
+	defer a.grown.Stop()
 	a.renewer = newRenewer(a)
 	defer a.renewer.close()
 	a.joiner.startJob()
+	leave := a.session.ending
 	for {
 		var err error
 		select {
 		case <-a.due.C:
 			err = a.publishDue(ctx)
+		case <-a.grown.C:
+			err = a.flushIfDue(ctx)
 		case <-a.writer.oldestEnded():
 			err = a.batchWritten(ctx)
 		case <-a.renewer.ticker.C:
@@ -86,6 +92,9 @@ func (a *applier) run(ctx context.Context) error {
 			err = a.renewer.step(ctx)
 		case a.joiner.prepared = <-a.joiner.worker.ready:
 			err = a.joinPrepared(ctx)
+		case <-leave:
+			a.leaves, leave = true, nil
+			err = a.flushIfDue(ctx)
 		case f := <-a.watcher.found:
 			if a.found == nil {
 				a.found = &f
@@ -196,6 +205,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 		a.transaction.open, a.transaction.hasChanges = true, false
 		a.transaction.commitAt = from.lsn()
 		from.bytes(8) // when it was committed
+		a.group.lagging = isLate(m.lag)
 		a.transaction.number = from.uint32()
 	case pglogrepl.MessageTypeCommit:
 		from.bytes(9) // flags, and where the commit begins

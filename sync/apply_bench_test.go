@@ -74,22 +74,32 @@ type applyBench struct {
 	theirs, ours time.Duration // processor time of the subscription's worker, of kproxy's session
 	process      time.Duration // of kproxy itself
 	source, copy *pgx.Conn     // superuser, in the table's database and in that of the subscription
+	store        *pgx.Conn     // superuser, in the database of store and release
 	config       Config
 }
 
 // newApplyBench makes the table, its copy with a subscription, and its release.
 func newApplyBench(b *testing.B, rows int) *applyBench {
 	b.Helper()
+	return newApplyBenchOf(b, rows, protectedPeople(), false)
+}
+
+// newApplyBenchOf is newApplyBench for a policy, with the store in the source's database or apart.
+func newApplyBenchOf(b *testing.B, rows int, policy catalog.TablePolicy, apart bool) *applyBench {
+	b.Helper()
 	server := startApplyServer(b)
 	a := &applyBench{b: b, rows: rows}
 	source, copied := pgtest.Database(b, server), pgtest.Database(b, server)
 	a.source, a.copy = a.connect(source), a.connect(copied)
+	if a.store = a.source; apart {
+		a.store = a.connect(pgtest.Database(b, server))
+	}
 	for _, conn := range []*pgx.Conn{a.source, a.copy} {
 		a.exec(conn, applyTable)
 		a.exec(conn, fmt.Sprintf("INSERT INTO people SELECT "+applyPerson+" FROM generate_series(1, %[1]d) i", rows))
 		a.exec(conn, "VACUUM ANALYZE people")
 	}
-	a.provide()
+	a.provide(policy)
 	a.subscribe(source)
 	_, stop := a.run()
 	stop()
@@ -134,11 +144,10 @@ func (a *applyBench) ask(conn *pgx.Conn, sql string, result any) {
 	}
 }
 
-// provide makes roles, store and publication.
-func (a *applyBench) provide() {
-	ctx := context.Background()
+// protectedPeople is a policy of six quasi-identifiers.
+func protectedPeople() catalog.TablePolicy {
 	policy := catalog.TablePolicy{
-		Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
+		Table: publicTable("people"), Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: applyK}},
 	}
 	for _, c := range []struct {
@@ -157,24 +166,35 @@ func (a *applyBench) provide() {
 	for _, name := range []string{"ward", "diagnosis", "cost"} {
 		policy.Columns = append(policy.Columns, catalog.ColumnPolicy{Name: name, Role: catalog.Insensitive})
 	}
+	return policy
+}
+
+// provide makes roles, store and publication.
+func (a *applyBench) provide(policy catalog.TablePolicy) {
+	a.b.Helper()
 	var database string
 	a.ask(a.source, "SELECT current_database()", &database)
 	owner, reader := "apply_owner_"+database, "apply_reader_"+database
-	err := provision.Apply(ctx, a.source, provision.Input{
+	input := provision.Input{
 		Policy: catalog.Policy{Tables: []catalog.TablePolicy{policy}}, Publication: "kproxy",
 		Owner: provision.Login{Name: owner, Password: "owner"}, Reader: provision.Login{Name: reader, Password: "reader"},
-	})
+	}
+	a.config = Config{Reader: reader, Publication: "kproxy", Slot: "slot_" + database, Seed: 1, Logger: slog.New(slog.DiscardHandler)}
+	if policy.Sealed {
+		a.config.Seal = ringOf(a.b, 1)
+	}
+	if a.store != a.source {
+		input.Side = provision.ReleaseSide
+		source := input
+		source.Side, source.Owner.Name = provision.SourceSide, "apply_source_"+database
+		a.apply(a.source, source)
+		a.config.Source = as(a.source, source.Owner.Name)
+	}
+	a.apply(a.store, input)
+	a.config.Owner = as(a.store, owner)
+	relations, err := inspect.Relations(context.Background(), a.source, reader)
 	if err != nil {
 		a.b.Fatal(err)
-	}
-	relations, err := inspect.Relations(ctx, a.source, reader)
-	if err != nil {
-		a.b.Fatal(err)
-	}
-	config := a.source.Config().Copy()
-	config.User, config.Password = owner, "owner"
-	a.config = Config{
-		Owner: config, Reader: reader, Publication: "kproxy", Slot: "slot_" + database, Seed: 1, Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, r := range relations {
 		if r.Name == policy.Table {
@@ -185,6 +205,21 @@ func (a *applyBench) provide() {
 			a.config.Tables = append(a.config.Tables, p)
 		}
 	}
+}
+
+// apply prepares a database.
+func (a *applyBench) apply(conn *pgx.Conn, input provision.Input) {
+	a.b.Helper()
+	if err := provision.Apply(context.Background(), conn, input); err != nil {
+		a.b.Fatal(err)
+	}
+}
+
+// as connects to the same database by another role.
+func as(conn *pgx.Conn, role string) *pgx.ConnConfig {
+	config := conn.Config().Copy()
+	config.User, config.Password = role, "owner"
+	return config
 }
 
 // subscribe makes a subscription, stopped. Its slot is made by hand: within one
@@ -273,12 +308,12 @@ func (a *applyBench) drainSubscription(end pglogrepl.LSN) time.Duration {
 func (a *applyBench) check() {
 	a.b.Helper()
 	var records string
-	a.ask(a.source, "SELECT 'kproxy_store.records_' || max(generation) FROM kproxy_store.generation", &records)
+	a.ask(a.store, "SELECT 'kproxy_store.records_' || max(generation) FROM kproxy_store.generation", &records)
 	var want, copied, stored string
 	figures := "SELECT (count(*), sum(id), sum(cost), sum(admitted - date '2000-01-01'))::text FROM "
 	a.ask(a.source, figures+"people", &want)
 	a.ask(a.copy, figures+"people", &copied)
-	a.ask(a.source, figures+records, &stored)
+	a.ask(a.store, figures+records, &stored)
 	if copied != want || stored != want {
 		a.b.Errorf("the table has %s, the subscription %s, the store %s", want, copied, stored)
 	}
@@ -298,13 +333,13 @@ func (a *applyBench) drain(end pglogrepl.LSN) time.Duration {
 	s, stop := a.run()
 	defer stop()
 	const backend = "application_name LIKE 'kproxy apply%' AND backend_type = 'client backend'"
-	began, before := time.Now(), a.processorTime(a.source, backend)
+	began, before := time.Now(), a.processorTime(a.store, backend)
 	cpuBefore := userTime()
 	for s.Status().Position < end {
 		time.Sleep(2 * time.Millisecond)
 	}
 	took := time.Since(began)
-	a.ours += a.processorTime(a.source, backend) - before
+	a.ours += a.processorTime(a.store, backend) - before
 	a.process += userTime() - cpuBefore
 	return took
 }

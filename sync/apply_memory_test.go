@@ -55,7 +55,7 @@ func memoryApplier(tables ...*table) *applier {
 		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
 	}
 	a := newApplier(&session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}}, nil, nil)
-	a.due, a.moved = time.NewTimer(0), time.Now()
+	a.due, a.grown, a.moved = time.NewTimer(0), time.NewTimer(time.Hour), time.Now()
 	a.renewer = newRenewer(a)
 	a.renewer.ticker.Stop()
 	return a
@@ -215,7 +215,8 @@ func TestAppliedNeverGoesBack(t *testing.T) {
 	if _, is := s.Applied(); is {
 		t.Error("something is applied before anything")
 	}
-	p := &progress{system: "one", timeline: 2, epoch: 3}
+	p := &progress{system: "one", epoch: 3}
+	p.timeline.Store(2)
 	s.progress.Store(p)
 	if _, is := s.Applied(); is {
 		t.Error("something is applied before the first position")
@@ -376,6 +377,7 @@ func TestGroupsEnd(t *testing.T) {
 		for _, test := range []struct {
 			name    string
 			more    bool
+			lags    bool
 			age     time.Duration
 			wrote   time.Duration
 			rows    int
@@ -389,6 +391,9 @@ func TestGroupsEnd(t *testing.T) {
 			{name: "old", more: true, rows: 1, age: groupTime, want: true},
 			{name: "old, and writing takes longer", more: true, rows: 1, age: groupTime, wrote: groupTime + 1, want: false},
 			{name: "older", more: true, rows: 1, age: groupTime + 1, wrote: groupTime + 1, want: true},
+			{name: "nothing behind it, but the server lags", lags: true, rows: 1, age: groupTime - 1, want: false},
+			{name: "old, and the server lags", lags: true, rows: 1, age: groupTime, want: true},
+			{name: "large, and the server lags", lags: true, rows: groupRows, want: true},
 			{name: "large", more: true, rows: groupRows, flights: one, want: true},
 			{name: "nearly large", more: true, rows: groupRows - 1, flights: one, want: false},
 			{name: "wide", more: true, rows: 1, bytes: groupBytes, flights: one, want: true},
@@ -401,7 +406,7 @@ func TestGroupsEnd(t *testing.T) {
 		} {
 			of := memoryTable(t, sizeOnly(3))
 			of.pending.bytes, of.release.showAt = test.bytes, test.shows
-			g := &group{moreReceived: test.more, rows: test.rows, writeTime: test.wrote, began: time.Now()}
+			g := &group{moreReceived: test.more, lagging: test.lags, rows: test.rows, writeTime: test.wrote, began: time.Now()}
 			time.Sleep(test.age)
 			if got := g.isComplete(tables{of}, len(test.flights)); got != test.want {
 				t.Errorf("%s: complete is %t", test.name, got)

@@ -21,8 +21,11 @@ import (
 // audience is one to whom a table is released, in the order from the finest to the coarsest.
 type audience struct {
 	name, role  string
+	unseen      bool   // it does not see the table, of which a release is made for those after it
+	store       string // what its tables are called by
+	removed     bool   // nobody sees it: it has no view
 	publication catalog.Publication
-	kept        catalog.Publication   // with all columns that its rows have; of guarded tables that stand alone
+	kept        catalog.Publication   // with all columns that its rows have: see keptOf
 	constraints privacy.ConstraintSet // all that hold, those of the table among them
 	attributes  []anonymizer.Attribute
 }
@@ -33,8 +36,8 @@ func audiencesOf(p catalog.Publication, schema privacy.Schema, attributes []anon
 		if attributes, err = p.AttributesFor(of.Audience, attributes); err != nil {
 			return nil, err
 		}
-		a := audience{name: of.Audience, role: of.Role, attributes: attributes}
-		a.publication, _ = p.For(of.Audience)
+		a := audience{name: of.Audience, role: of.Role, unseen: of.Unseen, store: of.StoredAs(), removed: of.IsRemoved(), attributes: attributes}
+		a.publication, _ = p.MadeFor(of.Audience)
 		a.kept = keptOf(a.publication, p)
 		if a.constraints, err = p.ConstraintSetFor(of.Audience, schema); err != nil {
 			return nil, fmt.Errorf("audience %s: %w", of.Audience, err)
@@ -45,9 +48,9 @@ func audiencesOf(p catalog.Publication, schema privacy.Schema, attributes []anon
 }
 
 // keptOf is a publication, of what is published of a table, with the columns that its rows have in the store. The rows of guarded tables
-// that stand alone have all columns that anybody sees: they are copied from release to release, and show what they did when they were made.
+// have all columns that anybody sees: they are copied from release to release, and show what they did when they were made.
 func keptOf(seen, p catalog.Publication) catalog.Publication {
-	if p.Membership != nil || p.Policy.Updates.Mode != catalog.Guarded {
+	if p.Policy.Updates.Mode != catalog.Guarded {
 		return seen
 	}
 	return p.Kept(seen.Policy.Audience)
@@ -57,7 +60,7 @@ func (a *audience) view() publishedView { return publishedView{&a.publication} }
 
 // relation names one of the tables that a generation has for the audience.
 func (a *audience) relation(kind string, generation int64) string {
-	return storeTable(kind+"_"+a.name, generation).SQL()
+	return storeTable(kind+"_"+a.store, generation).SQL()
 }
 
 // groupColumn is the column of the records of tables that are not packed with the group of the class of a part that

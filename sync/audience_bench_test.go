@@ -36,6 +36,7 @@ type audienceCost struct {
 	processors     [2]time.Duration
 	stored         int64 // bytes of the store with all releases
 	heap           int
+	resident       int // of the process, with all that the benchmark has
 }
 
 // audienceShapes are how many changes are made, in transactions of how many.
@@ -87,6 +88,7 @@ func costOfAudiences(b *testing.B, audiences, rows int) (cost audienceCost) {
 		s.record(shape.changes, shape.transaction)
 		s.ask("SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relnamespace = 'kproxy_store'::regnamespace AND c.relkind IN ('r', 'm')", &cost.stored)
 		cost.heap, cost.rates[i], cost.processors[i] = s.drain(empty, shape.changes)
+		cost.resident = resident()
 	}
 	s.check()
 	return cost
@@ -141,6 +143,7 @@ func (c audienceCost) report(b *testing.B, rows int) {
 	}
 	b.ReportMetric(float64(c.stored)/float64(rows), "stored-B/row")
 	b.ReportMetric(perRow(c.heap, rows), "heap-B/row")
+	b.ReportMetric(float64(c.resident)/(1<<20), "resident-MiB")
 }
 
 // reportBeside reports how many times what it takes without audiences.

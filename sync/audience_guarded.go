@@ -68,23 +68,30 @@ func (t *table) createCoarser() (statements []string) {
 	if t.layout.isLinked() {
 		return t.createFollowing()
 	}
-	class, records := t.parts[0].column, t.recordsTable()
 	for i := range t.layout.audiences {
-		of := t.layout.audiences[i].coarserTables(t.release.generation)
-		statements = append(statements,
-			fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA", of[0], listed(t.mode.marks(), ""), t.layout.audiences[i].keptList(), t.release.releaseTable()),
-			weightsTable(of[1], class),
-			fmt.Sprintf("CREATE TABLE %s (class bigint PRIMARY KEY, shown_in bigint, changed text, withheld boolean NOT NULL, labels jsonb NOT NULL)", of[2]),
-			fmt.Sprintf("CREATE TABLE %s (%s bigint PRIMARY KEY, now bigint NOT NULL)", of[3], catalog.RowColumn))
-		placed := t.layout.audiences[i].relation("records", t.release.generation)
-		// For whoever verifies it: the records with the rows in which the audience sees them.
-		statements = append(statements, fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, %[3]s, l.%[4]s, l.%[5]s, r.%[6]s,
-			CASE WHEN l.now <> l.%[5]s THEN coalesce(r.%[7]s, '-infinity') ELSE r.%[7]s END AS %[7]s, r.%[8]s FROM %[9]s AS r
-			LEFT JOIN (SELECT s.%[4]s, s.%[5]s, coalesce(p.now, s.%[5]s) AS now FROM %[10]s AS s LEFT JOIN %[11]s AS p USING (%[5]s)) AS l ON l.now = r.%[5]s`,
-			placed, recordColumn, t.layout.columns.list("r."), class, catalog.RowColumn, catalog.ChangedColumn, catalog.SinceColumn, catalog.ExpiredColumn, records, of[0], of[3]))
-		records = placed
+		statements = append(statements, t.createCoarserOf(i)...)
 	}
 	return statements
+}
+
+// createCoarserOf makes the tables of the audience at a place.
+func (t *table) createCoarserOf(place int) []string {
+	class, records, a := t.parts[0].column, t.recordsTable(), &t.layout.audiences[place]
+	if place > 0 {
+		records = t.layout.audiences[place-1].relation("records", t.release.generation)
+	}
+	of, marks := a.coarserTables(t.release.generation), (&guarded{part: t.parts[0]}).marks()
+	return []string{
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA", of[0], listed(marks, ""), a.keptList(), t.release.releaseTable()),
+		weightsTable(of[1], class),
+		fmt.Sprintf("CREATE TABLE %s (class bigint PRIMARY KEY, shown_in bigint, changed text, withheld boolean NOT NULL, labels jsonb NOT NULL)", of[2]),
+		fmt.Sprintf("CREATE TABLE %s (%s bigint PRIMARY KEY, now bigint NOT NULL)", of[3], catalog.RowColumn),
+		// For whoever verifies it: the records with the rows in which the audience sees them.
+		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, %[3]s, l.%[4]s, l.%[5]s, r.%[6]s,
+			CASE WHEN l.now <> l.%[5]s THEN coalesce(r.%[7]s, '-infinity') ELSE r.%[7]s END AS %[7]s, r.%[8]s FROM %[9]s AS r
+			LEFT JOIN (SELECT s.%[4]s, s.%[5]s, coalesce(p.now, s.%[5]s) AS now FROM %[10]s AS s LEFT JOIN %[11]s AS p USING (%[5]s)) AS l ON l.now = r.%[5]s`,
+			a.relation("records", t.release.generation), recordColumn, t.layout.columns.list("r."), class, catalog.RowColumn, catalog.ChangedColumn, catalog.SinceColumn, catalog.ExpiredColumn, records, of[0], of[3]),
+	}
 }
 
 // keptList are the columns that rows for the audience have beside their marks, as expressions over the table's own release.
@@ -172,24 +179,26 @@ func (s *guarded) copyRows(batch queue, a *coarserRelease, into string, rows []l
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]%[5]s) AS c0(%[6]s)
 		JOIN %[7]s AS l ON l.%[8]s = c0.origin AND l.%[9]s = c0.id AND l.%[8]s = ANY($%[10]d)
 		ORDER BY random()`,
-		into, listed(s.marks(), ""), kept.shownList(), a.part.coarserList(kept, "l."),
+		into, listed(s.marks(), ""), kept.shownList(), a.part.coarserList(kept, noPseudonym),
 		textArrays(6, len(columns)), strings.Join(append([]string{"origin", "class", "id", "person", "sealed"}, a.part.generalizedNames("", "")...), ", "),
 		a.finer, s.part.column, catalog.RowColumn, 6+len(columns)),
 		append(append([]any{numbers(from), numbers(groups), numbers(ids), numbers(persons), sealed}, columns...), numbers(classes))...)
 }
 
 // coarserList are the columns of shownList as expressions over c0, a group with its generalized columns as text,
-// and a row of the release before.
-func (p *part) coarserList(v publishedView, prefix string) string {
+// and l, a row of the release before.
+func (p *part) coarserList(v publishedView, pseudonym func(catalog.PublishedColumn) string) string {
 	var list []string
 	for _, c := range v.publication.Columns {
 		switch {
 		case c.Part == catalog.ClassNumber || c.Part == catalog.Weight:
+		case c.Part == catalog.Pseudonym:
+			list = append(list, pseudonym(c))
 		case c.Generalized():
 			i := slices.IndexFunc(p.generalized, func(g generalizedColumn) bool { return g.Name == c.Name })
 			list = append(list, fmt.Sprintf("c0.g%d::%s", i, c.Type))
 		default:
-			list = append(list, prefix+catalog.QuoteIdentifier(c.Name))
+			list = append(list, "l."+catalog.QuoteIdentifier(c.Name))
 		}
 	}
 	return strings.Join(list, ", ")

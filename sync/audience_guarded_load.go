@@ -17,6 +17,7 @@ func (s *guarded) loadAudiences(ctx context.Context, from *storeView) error {
 		if err := a.load(ctx, s, from); err != nil {
 			return fmt.Errorf("for audience %s: %w", a.audience.name, err)
 		}
+		s.overdue = s.overdue || a.release.Overdue()
 	}
 	return nil
 }
@@ -59,7 +60,7 @@ func (a *coarserRelease) load(ctx context.Context, s *guarded, from *storeView) 
 	return nil
 }
 
-// loadNextClass reads the number of the next class. Stores of earlier versions count all classes of a table together, and have none.
+// loadNextClass reads the number of the next class. Where the store has none, it is behind those of the rows.
 func (a *coarserRelease) loadNextClass(ctx context.Context, s *guarded, from *storeView) error {
 	return copyOut(ctx, from.first, 1, func(values []value) error {
 		next, err := storedID(values[0])

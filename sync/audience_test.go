@@ -100,6 +100,23 @@ func (b *bench) checkAudiences() {
 			b.t.Errorf("%s shows %d of %d rows", schema, n, all)
 		}
 	}
+	b.checkSummaries()
+}
+
+// checkSummaries holds the summaries of the people against what the table's own readers and the audiences see: they count the
+// rows that look alike in the columns that classes show, all of these and no others.
+func (b *bench) checkSummaries() {
+	b.t.Helper()
+	people := catalog.Name{Schema: "public", Relation: "people"}
+	for _, audience := range []string{"", "partners", "public"} {
+		seen, summary := catalog.PublishedFor(audience, people).SQL(), catalog.ClassesFor(audience, people).SQL()
+		columns := scanned[string](b, "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute WHERE attnum > 0 AND attname <> 'kproxy_count' AND attrelid = '"+summary+"'::regclass")
+		counted := fmt.Sprintf("SELECT %s, sum(kproxy_count)::bigint FROM %s GROUP BY %[1]s", columns, summary)
+		shown := fmt.Sprintf("SELECT %s, count(*) FROM %s GROUP BY %[1]s", columns, seen)
+		if n := scanned[int](b, fmt.Sprintf("SELECT count(*) FROM ((%[1]s EXCEPT %[2]s) UNION ALL (%[2]s EXCEPT %[1]s)) AS different", counted, shown)); n != 0 {
+			b.t.Errorf("the summary for %q and what is seen differ in %d groups of rows", audience, n)
+		}
+	}
 }
 
 func (b *bench) insertPeople(random *rand.Rand, from, to int) {
@@ -133,6 +150,43 @@ func TestSpilledAudiences(t *testing.T) {
 		b.checkStore(s)
 		b.checkAudiences()
 	}
+}
+
+// TestHiddenWidths has an audience not tell, by where packed rows end, which records have a long value in a column that it does not see.
+func TestHiddenWidths(t *testing.T) {
+	t.Parallel()
+	b := newAudienceBench(t)
+	b.insertPeople(rand.New(rand.NewPCG(5, 6)), 1, 300)
+	b.exec("UPDATE people SET illness = illness || repeat('x', 1000) WHERE id % 11 = 0")
+	s, stop := b.run()
+	check := func() {
+		t.Helper()
+		b.caughtUp(s)
+		b.checkStore(s)
+		b.checkAudiences()
+		alone := func(name string) int {
+			return scanned[int](b, "SELECT count(*) FROM "+storeTable(name, int64(b.generationOf("people"))).SQL()+" WHERE cardinality(kproxy_members) = 1")
+		}
+		wide := scanned[int](b, "SELECT count(*) FROM people WHERE length(illness) > 1000")
+		if seen, hidden := alone("packed_partners"), alone("packed_public"); seen != wide || hidden != 0 {
+			t.Errorf("of %d wide members, %d have rows of their own where they are seen, and %d where not", wide, seen, hidden)
+		}
+	}
+	check()
+	for _, sql := range []string{
+		"UPDATE people SET age = age + 7 WHERE id % 17 = 3",
+		"UPDATE people SET illness = illness || repeat('x', 1000) WHERE id % 13 = 0 AND id % 11 <> 0",
+		"UPDATE people SET age = 95 - age WHERE id % 2 = 0",
+	} {
+		b.exec(sql)
+		check()
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = b.run()
+	b.exec("UPDATE people SET age = age + 3 WHERE id % 5 = 3")
+	check()
 }
 
 // TestAudiences: releases of audiences follow every kind of change, a restart and a removal, in the

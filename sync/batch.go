@@ -10,16 +10,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// batch is a group of source transactions that is being written: one transaction of the store,
-// which a goroutine sends to the server while the applier applies the next group in memory. One
-// batch is being sent and has the connection to itself; another may be ready and wait for it.
+// batch is a group of source transactions that is written to the store in one transaction. Its life:
 //
-// The applier fills a batch before it applies the next change, so a batch contains nothing of
-// the changes that follow. Position, acknowledgement and status wait for its commit. Where
-// one fails, so do all that follow, and the session with them.
+//  1. The applier's goroutine starts it and adds steps, all before it applies the next change, so
+//     that the batch has nothing of the changes that follow.
+//  2. The batch's own goroutine waits for the commit of the earlier batch, which has the connection
+//     to itself until then, and runs the steps as they come.
+//  3. The applier's goroutine sets complete and closes steps; without complete nothing is committed.
+//  4. The batch's goroutine commits, sets err and closes ended.
+//  5. The applier's goroutine takes over position, acknowledgement and status.
 //
-// The applier's goroutine writes the fields until it closes steps, the batch's goroutine
-// writes err; after ended is closed, the applier's goroutine reads it.
+// Meanwhile the applier applies the next group in memory. If a batch fails, so do all that follow,
+// and the session with them.
+//
+// Until steps is closed, the applier's goroutine alone writes the fields other than err; the batch's
+// goroutine alone writes err, which is valid once ended is closed.
 type batch struct {
 	from, to pglogrepl.LSN
 	tx       pgx.Tx // begun by rows that were spilled; else nil
@@ -50,7 +55,7 @@ const (
 // errIncomplete ends a batch whose steps could not all be added.
 var errIncomplete = errors.New("the batch is incomplete")
 
-// add adds a step, and waits while the server is behind.
+// add adds a step. It blocks while the channel of steps is full, and fails if the batch has ended.
 func (b *batch) add(s step) error {
 	select {
 	case b.steps <- s:
@@ -60,8 +65,8 @@ func (b *batch) add(s step) error {
 	}
 }
 
-// writer commits batches in their order. Its methods are for the applier's goroutine; only
-// the goroutine of the oldest batch uses the connection until awaitAll has returned.
+// writer commits batches in their order. Its methods other than write are called from the applier's
+// goroutine. Until awaitAll has returned, only the goroutine of the oldest batch uses the connection.
 type writer struct {
 	config *Config
 	store  *store
@@ -75,7 +80,7 @@ func newWriter(s *session, committed func(context.Context, *batch) error) writer
 	return writer{config: &s.syncer.config, store: &s.store, committed: committed}
 }
 
-// start begins to send a batch, whose steps are added meanwhile.
+// start starts the goroutine of a batch; steps are added afterwards.
 func (w *writer) start(ctx context.Context, b *batch) {
 	if last := len(w.batches) - 1; last >= 0 {
 		b.earlier, b.from = w.batches[last], w.batches[last].to
@@ -88,8 +93,8 @@ func (w *writer) start(ctx context.Context, b *batch) {
 	}()
 }
 
-// write writes store, release and position in one transaction. It runs on the batch's
-// goroutine.
+// write writes store, release and position in one transaction, and commits it. It is called from the
+// batch's goroutine alone.
 func (w *writer) write(ctx context.Context, b *batch) error {
 	if b.earlier != nil {
 		if <-b.earlier.ended; b.earlier.err != nil {
@@ -135,7 +140,7 @@ func (w *writer) write(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// oldestEnded is closed when the oldest batch has ended; nil without batches.
+// oldestEnded returns a channel that is closed when the oldest batch has ended; nil without batches.
 func (w *writer) oldestEnded() <-chan struct{} {
 	if len(w.batches) == 0 {
 		return nil
@@ -143,8 +148,8 @@ func (w *writer) oldestEnded() <-chan struct{} {
 	return w.batches[0].ended
 }
 
-// fail waits for the end of all batches after an error, and returns that of the first batch
-// that has failed instead, as the other followed from it.
+// fail waits for all batches to end. It returns the error of the first batch that failed, from which
+// err followed, or err without one.
 func (w *writer) fail(err error) error {
 	batches := w.batches
 	w.batches = nil
@@ -159,7 +164,7 @@ func (w *writer) fail(err error) error {
 	return err
 }
 
-// awaitOldest waits for the oldest batch.
+// awaitOldest waits for the oldest batch and calls committed, or returns its error.
 func (w *writer) awaitOldest(ctx context.Context) error {
 	b := w.batches[0]
 	<-b.ended // soon after ctx ends
@@ -170,7 +175,7 @@ func (w *writer) awaitOldest(ctx context.Context) error {
 	return w.committed(ctx, b)
 }
 
-// awaitAll waits for all batches under way, so that the connection is free.
+// awaitAll waits for all batches under way; then the connection is free.
 func (w *writer) awaitAll(ctx context.Context) error {
 	for len(w.batches) > 0 {
 		if err := w.awaitOldest(ctx); err != nil {
@@ -180,7 +185,7 @@ func (w *writer) awaitAll(ctx context.Context) error {
 	return nil
 }
 
-// begin opens the transaction that the next batch takes over.
+// begin opens a transaction, unless one is open, that the next batch takes over.
 func (w *writer) begin(ctx context.Context) error {
 	if err := w.awaitAll(ctx); err != nil || w.spilled != nil {
 		return err
@@ -193,8 +198,8 @@ func (w *writer) begin(ctx context.Context) error {
 	return nil
 }
 
-// spill writes rows of a source transaction that has not ended. They become part of the store
-// when it commits; until then no reader and no other process sees them.
+// spill writes rows of a source transaction that has not ended. They become part of the store when the
+// transaction commits; until then no reader and no other process sees them.
 func (w *writer) spill(ctx context.Context, t *table) error {
 	if err := w.begin(ctx); err != nil {
 		return err

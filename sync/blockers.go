@@ -37,6 +37,7 @@ func (e *BlockedError) Error() string {
 // is called with who keeps it waiting. The context ends after slotPatience.
 func (s *Syncer) awaitWriters(ctx context.Context, walsender uint32, told func(*BlockedError)) (context.Context, context.CancelFunc) {
 	wait, cancel := context.WithCancelCause(ctx)
+	go s.logSnapshots(wait)
 	go func() {
 		began, last := time.Now(), &BlockedError{By: "it is not known which", End: "see pg_stat_activity and pg_prepared_xacts for old ones"}
 		for sleep(wait, slowSlot) == nil {

@@ -3,11 +3,13 @@ package sync
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/seal"
 )
 
 // Config is what a Syncer needs: Owner, Reader, Publication, Slot, Tables; the rest has
@@ -18,6 +20,9 @@ type Config struct {
 	// Source connects to the database of the protected tables, as a role that may read them and
 	// replicate; nil means that they are in the store's database, and Owner does.
 	Source *pgx.ConnConfig
+	// Primary connects to the primary of a Source that is a physical standby, likewise. With it, Source may
+	// be one (PostgreSQL 16 and later); a standby that was promoted goes on as a primary.
+	Primary *pgx.ConnConfig
 	// Reader is the role that is granted the published relations.
 	Reader string
 	// Publication and Slot are the names of the publication and of the replication slot.
@@ -28,6 +33,9 @@ type Config struct {
 	// Whole is the whole policy that they are of; zero where it does not matter whether it is the
 	// one that the operator accepted last.
 	Whole Policy
+	// Seal is the keys that seal the private stores of tables whose policies say so; nil where none does.
+	// Those are in another database than the source.
+	Seal *seal.Ring
 	// Seed makes the anonymization reproducible.
 	Seed uint64
 	// Progress is told how far the initial publication is; it must return quickly.
@@ -36,6 +44,10 @@ type Config struct {
 	Changed func(Status)
 	// Recovery says what is done where changes may have been lost.
 	Recovery Recovery
+	// Unproved says that a source in a database of its own has not been examined, and Tables are
+	// [KeptPublications]; the others have a policy alone. Until a reload, the status tells what the store
+	// has, and nothing is applied.
+	Unproved bool
 	// Superseded says what readers of a table whose policy has changed get until its release is ready.
 	Superseded Superseded
 	// Now is the wall clock, by which guarded tables wait; nil means time.Now.
@@ -46,6 +58,10 @@ type Config struct {
 	// Failpoint is called at every named point at which tests inject a crash.
 	Failpoint func(name string)
 	Logger    *slog.Logger
+
+	// Distribute spreads the rows of releases over the workers of Citus, whose coordinator Owner connects to. Each table
+	// is mirrored, or has immediate updates and one part, and neither linked tables nor audiences.
+	Distribute bool
 
 	// ranges is how tables are read for their publication; zero means by their size.
 	ranges readingPlan
@@ -99,10 +115,13 @@ const (
 	FailBeforeCommit      = "before-commit"
 	FailAfterCommit       = "after-commit"
 	FailBeforeAcknowledge = "before-acknowledge"
+	FailHandedOver        = "handed-over" // tables in memory, to the next session
 	FailBeforeDrop        = "before-drop" // of a table that was taken out of the configuration
 	FailAfterDrop         = "after-drop"
-	FailStoreSeen         = "store-seen" // by all connections that are to load a packed table
-	FailLoading           = "loading"    // half of such a table is loaded
+	FailBeforeRelink      = "before-relink" // of a guarded table whose audiences change
+	FailAfterRelink       = "after-relink"  // before the views of those that were removed are dropped
+	FailStoreSeen         = "store-seen"    // by all connections that are to load a packed table
+	FailLoading           = "loading"       // half of such a table is loaded
 )
 
 // Progress tells how far the publication of one table is.
@@ -125,8 +144,17 @@ func (c *Config) validate() error {
 	require(c.Publication != "", "Publication is not set")
 	require(c.Slot != "", "Slot is not set")
 	require(len(c.Tables) > 0, "there is no table to protect")
+	sealed := slices.ContainsFunc(c.Tables, func(p catalog.Publication) bool { return p.Policy.Sealed })
+	require(!sealed || c.Seal != nil, "Seal is not set, and a private store is to be sealed")
+	require(!sealed || c.Source != nil, "a private store in the source's database is to be sealed")
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Distribute {
+		for _, p := range c.Tables {
+			mistakes = append(mistakes, distributable(p))
+		}
+		c.spreading = spreadByCitus(c.Reader)
 	}
 	if c.ranges.blocks == 0 {
 		c.ranges.blocks = rangeBlocks

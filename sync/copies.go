@@ -114,19 +114,28 @@ func (c *copies) drop(slot int32) {
 // member is what is held of a record with these values, until the next call; nil if it
 // cannot be held.
 func (c *copies) member(values []value) []byte {
+	if slices.ContainsFunc(c.columns, func(column int) bool { return values[column].kept }) || c.width(values) > packedWidth {
+		return nil
+	}
+	c.buffer = append(c.appendFields(c.buffer[:0], values), memberEnd...)
+	return c.buffer
+}
+
+// width is how many bytes a member with these values takes at most.
+func (c *copies) width(values []value) int {
 	width := memberBytes
 	for i, column := range c.columns {
-		v := values[column]
-		if width += columnBytes + c.weights[i]*len(v.text); v.kept || width > packedWidth {
-			return nil
-		}
+		width += columnBytes + c.weights[i]*len(values[column].text)
 	}
-	c.buffer = c.buffer[:0]
+	return width
+}
+
+// appendFields appends what a member shows of these values.
+func (c *copies) appendFields(text []byte, values []value) []byte {
 	for _, column := range c.columns {
-		c.buffer = appendMemberField(append(c.buffer, ','), values[column])
+		text = appendMemberField(append(text, ','), values[column])
 	}
-	c.buffer = append(c.buffer, memberEnd...)
-	return c.buffer
+	return text
 }
 
 func (c *copies) clear() {

@@ -44,7 +44,7 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 		mode = catalog.Mirrored
 	}
 	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: mode}, 0
-	p.Policy.Joinable = nil
+	p.Policy.Joinable, p.Policy.Summary = nil, catalog.SummaryView
 	packed := 0
 	if !guarded && !p.Policy.IsMirrored() && len(p.Components()) <= 1 {
 		packed = packedLayout

@@ -88,9 +88,9 @@ func (e *TableError) problem() string {
 
 // transientStates are the SQLSTATEs, or their classes, after which trying again
 // can succeed: connection exceptions, a server that is read-only for a while,
-// idle time-outs, transaction rollbacks, insufficient resources, objects in use,
-// operator intervention, system errors.
-var transientStates = []string{"08", "25006", "25P03", "40", "53", "55", "57", "58"}
+// idle time-outs, refused logins, a database that is not there, transaction rollbacks, insufficient
+// resources, objects in use, operator intervention, system errors.
+var transientStates = []string{"08", "25006", "25P03", "28", "3D000", "40", "53", "55", "57", "58"}
 
 // internal marks an error that no other attempt will mend: what was asked of the
 // partition, or said by the stream, makes no sense.
@@ -142,6 +142,8 @@ func fixTransient(err error) string {
 		return blocked.End
 	case !errors.As(err, &server):
 		return "kproxy goes on when the server is within reach; nothing is lost"
+	case strings.HasPrefix(server.Code, "28"):
+		return "let the role log in, with the configured password, or run 'kproxy setup', which sets it; kproxy goes on then, and nothing is lost"
 	case server.Code == "53100":
 		return "the server's disk is full: make room; kproxy goes on then, and nothing is lost"
 	case server.Code == "53400":

@@ -60,12 +60,37 @@ func TestFixesSuitTheError(t *testing.T) {
 		{refused("53400"), "see the log", "max_replication_slots"},
 		{refused("53300"), "see the log", "max_connections"},
 		{refused("40001"), "see the log", "tries again"},
+		{refused("28P01"), "see the log", "let the role log in"},
+		{refused("28000"), "see the log", "let the role log in"},
+		{refused("3D000"), "see the log", "tries again"},
 	} {
 		if got := fixOf(test.err); !strings.Contains(got, test.lasting) {
 			t.Errorf("where %v stays: %s", test.err, got)
 		}
 		if got := fixTransient(test.err); !strings.Contains(got, test.transient) {
 			t.Errorf("where %v passes: %s", test.err, got)
+		}
+	}
+}
+
+// TestRefusedLoginsPass: who may not log in for a while, or finds no database, tries again; refused rights and names need the operator.
+func TestRefusedLoginsPass(t *testing.T) {
+	t.Parallel()
+	for code, passes := range map[string]bool{
+		"28000": true, "28P01": true, "3D000": true, "53300": true, "57P03": true,
+		"3F000": false, "42501": false, "42P01": false, "22P02": false, "23505": false,
+	} {
+		refused := fmt.Errorf("applying: %w", &pgconn.PgError{Code: code})
+		if got := transient(refused); got != passes {
+			t.Errorf("that %s passes is %t", code, got)
+		}
+		if got := fixTransient(refused); got == "" {
+			t.Errorf("of %s nothing is told", code)
+		}
+		for _, err := range []error{&StopError{Err: refused}, &TableError{Err: refused}} {
+			if transient(fmt.Errorf("applying: %w", err)) {
+				t.Errorf("%T passes, as %s does", err, code)
+			}
 		}
 	}
 }

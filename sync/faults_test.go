@@ -107,7 +107,7 @@ func TestLossIsHealed(t *testing.T) {
 // generationOf is the number of a table's generation.
 func (b *bench) generationOf(table string) (n int) {
 	b.t.Helper()
-	if err := b.source.QueryRow(b.t.Context(), "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table).Scan(&n); err != nil {
+	if err := b.store().QueryRow(b.t.Context(), "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table).Scan(&n); err != nil {
 		b.t.Fatal(err)
 	}
 	return n

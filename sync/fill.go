@@ -56,7 +56,7 @@ func (p *publisher) finish(ctx context.Context, made targets) error {
 			return err
 		}
 		p.config.Failpoint(FailBeforePublication)
-		return nil
+		return p.storeSummary(ctx)
 	}
 	p.config.Failpoint(FailBeforePublication)
 	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stagingTables(), ", ")}, "dropping the stages")

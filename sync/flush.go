@@ -32,6 +32,9 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		}
 		return a.atCommit(ctx)
 	case !a.group.isComplete(a.session.tables, len(a.writer.batches)):
+		if !a.group.moreReceived && len(a.writer.batches) == 0 {
+			a.grown.Reset(a.group.wait()) // nothing else may come
+		}
 		return nil
 	}
 	return a.startBatch(ctx, a.end)
@@ -39,7 +42,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 
 // isAwaited reports whether something waits for tables and store to agree.
 func (a *applier) isAwaited() bool {
-	return a.joiner.prepared != nil || a.found != nil || a.renewer.ready != nil
+	return a.joiner.prepared != nil || a.found != nil || a.renewer.ready != nil || a.leaves
 }
 
 // batchWritten records that the oldest batch has been written, and continues with the next group.
@@ -57,6 +60,9 @@ func (a *applier) batchWritten(ctx context.Context) error {
 func (a *applier) atCommit(ctx context.Context) error {
 	if err := a.react(ctx); err != nil {
 		return err
+	}
+	if a.leaves && a.atBoundary() {
+		return errReload
 	}
 	return a.joinPrepared(ctx)
 }

@@ -35,6 +35,7 @@ type generation struct {
 	definition string
 	audiences  string // see storedAudiences
 	promise    string // of the release that readers see, as text; empty where it is not known
+	lineage    string // catalog.Lineage as text; empty where there is none, or it is not known
 }
 
 // What an operator can ask for.
@@ -66,7 +67,7 @@ func (g generation) status(visible, fits bool) TableStatus {
 func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.conn.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key, coalesce(promise, ''), coalesce(audiences, '')
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key, coalesce(promise, ''), coalesce(audiences, ''), coalesce(lineage, '')
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -76,7 +77,7 @@ func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, e
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret, &g.promise, &g.audiences,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret, &g.promise, &g.audiences, &g.lineage,
 	}, func() error {
 		found[name] = g
 		s.lastGeneration = max(s.lastGeneration, g.number)
@@ -93,14 +94,18 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 	if err := forgetDeparted(ctx, tx, t.layout.name(), t.release.generation); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.generation
-		(table_schema, table_name, generation, policy_digest, next_class, next_record, updates, lsn, shows, previous, definition)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::pg_lsn, $9::text::pg_lsn, $10, $11)
+	lineage, err := t.layout.storedLineage()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO kproxy_store.generation
+		(table_schema, table_name, generation, policy_digest, next_class, next_record, updates, lsn, shows, previous, definition, lineage)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::pg_lsn, $9::text::pg_lsn, $10, $11, $12)
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, policy_digest = excluded.policy_digest,
-			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition, returned = 0, hash_key = NULL,
+			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition, lineage = excluded.lineage, returned = 0, hash_key = NULL,
 			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, noted = NULL, created_at = now()`,
 		t.layout.name().Schema, t.layout.name().Relation, t.release.generation, t.layout.digest, int64(t.mode.nextClass()), int64(t.nextRecord),
-		t.layout.publication.Policy.Updates.Mode.String(), t.release.position.String(), storedLSN(t.release.showAt), storedNumber(t.release.previous), t.definition.text())
+		t.layout.publication.Policy.Updates.Mode.String(), t.release.position.String(), storedLSN(t.release.showAt), storedNumber(t.release.previous), t.definition.text(), lineage)
 	if err != nil {
 		return fmt.Errorf("recording the generation of %s: %w", t.layout.name(), err)
 	}
@@ -145,6 +150,9 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	var shown []string
 	for i := range t.layout.audiences {
 		a := &t.layout.audiences[i]
+		if a.unseen || a.removed {
+			continue
+		}
 		if err := a.view().put(ctx, tx, t.shownFor(a)); err != nil {
 			return fmt.Errorf("creating the published view of %s for %s: %w", t.layout.name(), a.name, err)
 		}
@@ -153,18 +161,18 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err := hideFromOthers(ctx, tx, t.layout.name(), shown); err != nil {
 		return err
 	}
-	if err := s.grant(ctx, tx, t); err != nil {
+	if err := s.grant(ctx, tx, t, true); err != nil {
 		return err
 	}
-	return dropOrphans(ctx, tx, making)
+	return s.dropOrphans(ctx, tx, making)
 }
 
 // dropOrphans drops the tables of generations that are not recorded: earlier ones, and those
 // that a dead process was making. Those that a job is making are kept.
-func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
+func (s *store) dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')
-		AND c.relname ~ '^(records|stored|release|cellweight|followed|parted|packed|copied|source|member|class[0-9]*)(_[a-z][a-z0-9]*)?_[0-9]+$'
+		AND c.relname ~ '^(records|stored|release|cellweight|followed|parted|packed|copied|summary|source|member|class[0-9]*)(_[a-z][a-z0-9]*)?_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)
@@ -181,6 +189,9 @@ func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 		if _, err := tx.Exec(ctx, "DROP TABLE "+catalog.Name{Schema: catalog.StoreSchema, Relation: name}.SQL()+" CASCADE"); err != nil {
 			return fmt.Errorf("dropping an earlier generation: %w", err)
 		}
+	}
+	if s.sealed {
+		return forgetKeys(ctx, tx, making)
 	}
 	return nil
 }

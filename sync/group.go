@@ -13,7 +13,8 @@ const (
 	// transaction of the store while more are waiting: up to maxGroupRows changes, for
 	// groupTime or for as long as writing the last group took, up to maxGroupTime, and
 	// until that one is written. A class that several changes of a group touch is
-	// written once.
+	// written once. More is waiting as well where the server sends what was committed groupTime
+	// ago.
 	maxGroupRows = 60000
 	groupTime    = 50 * time.Millisecond
 	maxGroupTime = 500 * time.Millisecond
@@ -42,6 +43,7 @@ type group struct {
 	rows         int           // changes
 	began        time.Time     // when the first change came
 	moreReceived bool          // more of the stream is here already
+	lagging      bool          // the server sends what was committed a while ago, and has more of it
 	writeTime    time.Duration // how long writing the last group took, up to maxGroupTime
 }
 
@@ -60,11 +62,19 @@ func (g *group) isComplete(of tables, batches int) bool {
 	case g.isFull(of):
 		return true
 	case batches == 0:
-		return !g.moreReceived || time.Since(g.began) >= max(groupTime, g.writeTime)
+		return !g.moreReceived && !g.lagging || g.wait() <= 0
 	default:
 		return !g.moreReceived && g.rows >= aheadRows() && batches < maxBatches && !of.awaitShowing()
 	}
 }
+
+// wait is for how long the group may still grow while there is more of the stream.
+func (g *group) wait() time.Duration { return time.Until(g.began.Add(max(groupTime, g.writeTime))) }
+
+// isLate says that a transaction was sent so long after its commit that the delay of a group is no more than
+// that. The rate is then bounded by the server's reading and sending, or by batches with which it competes for
+// processors. What it sends comes in small pieces, and each would be a batch.
+func isLate(lag time.Duration) bool { return lag >= groupTime }
 
 // isFull says that the group is as large as memory and the delay for readers allow.
 func (g *group) isFull(of tables) bool {

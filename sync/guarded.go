@@ -24,6 +24,7 @@ type guarded struct {
 	changes lineage.Changes
 	// audiences see releases that follow the lineage, the finest first.
 	audiences []*coarserRelease
+	overdue   bool // classes that were loaded can be united for an audience
 	// returns are the records that have left and whose rows are published.
 	returns returnTracker
 	// progress is told how far the first batch is.
@@ -96,6 +97,7 @@ func (s *guarded) row(id incremental.RecordID) coded {
 
 func (s *guarded) settle(ctx context.Context, now time.Time) error {
 	var err error
+	s.overdue = false
 	if s.changes, err = s.lineage.Publish(ctx, now); err != nil {
 		return fmt.Errorf("publishing what %s has gathered: %w", s.t.layout.name(), err)
 	}
@@ -148,7 +150,12 @@ func (s *guarded) written() {
 	s.returns.written()
 }
 
-func (s *guarded) due() time.Time { return s.lineage.Due() }
+func (s *guarded) due() time.Time {
+	if s.overdue {
+		return time.UnixMicro(1)
+	}
+	return s.lineage.Due()
+}
 
 func (s *guarded) nextClass() incremental.ClassID { return s.lineage.NextClass() }
 

@@ -105,6 +105,9 @@ func (j *joiner) recordJoin(ctx context.Context, n *preparedTable, consumed pglo
 	} else {
 		err = j.recordDifference(ctx, tx, t)
 	}
+	if err == nil {
+		err = j.session.keepPublication(ctx, tx, t.layout.asConfigured())
+	}
 	if err != nil {
 		return err
 	}
@@ -157,6 +160,9 @@ func (j *joiner) recordRelease(ctx context.Context, tx pgx.Tx, t *table, consume
 // recordDifference writes the difference to the source.
 func (j *joiner) recordDifference(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.pending.dirty = true
+	if err := j.session.store.sumUp(ctx, tx, t); err != nil {
+		return err
+	}
 	to := sendTo(ctx, tx)
 	if err := t.write(ctx, to, 0); err != nil {
 		return err
@@ -173,7 +179,7 @@ func (j *joiner) recordDifference(ctx context.Context, tx pgx.Tx, t *table) erro
 	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return j.session.store.grant(ctx, tx, t) // which a halt has taken
+	return j.session.store.grant(ctx, tx, t, t.release.showAt == 0) // which a halt has taken
 }
 
 // withdraw takes a table out of the stream and has it compared with its source.

@@ -15,18 +15,23 @@ type layout struct {
 	kept        catalog.Publication // with all columns that its rows have: see keptOf
 	digest      string              // of what is published, and of what
 	former      string              // the digest that stores of earlier versions may have
-	promise     promise
-	columns     storedColumns
-	key         []int // indexes into columns
-	qi          []int // indexes into columns, one for each attribute
-	sensitive   []int // indexes into columns, one for each attribute that constraints speak of
-	subject     int   // index into columns, -1 where each record is another person's
-	copied      []int // indexes into columns of what is published as it is; only for guarded publication
-	kin         kinColumns
-	attributes  []anonymizer.Attribute
-	constraints privacy.ConstraintSet
-	method      anonymizer.Method
-	audiences   []audience
+	// lineageDigest is that of all but the audiences; empty where updates are not guarded.
+	lineageDigest string
+	lineage       *catalog.Lineage    // by which a guarded table goes on; nil where its links are the policy's audiences
+	configured    catalog.Publication // the publication without links that nobody sees, where there is a lineage
+	unlinked      string              // why the lineage cannot go on, where only audiences have changed
+	promise       promise
+	columns       storedColumns
+	key           []int // indexes into columns
+	qi            []int // indexes into columns, one for each attribute
+	sensitive     []int // indexes into columns, one for each attribute that constraints speak of
+	subject       int   // index into columns, -1 where each record is another person's
+	copied        []int // indexes into columns of what is published as it is; only for guarded publication
+	kin           kinColumns
+	attributes    []anonymizer.Attribute
+	constraints   privacy.ConstraintSet
+	method        anonymizer.Method
+	audiences     []audience
 }
 
 // layOut fills columns and the indexes into them.

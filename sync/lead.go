@@ -23,6 +23,8 @@ const (
 	lease = 10 * time.Second
 	// followInterval is how often one that follows looks whether it may apply.
 	followInterval = 500 * time.Millisecond
+	// ownInterval is how often one looks that waits for its own last session to end.
+	ownInterval = 50 * time.Millisecond
 	// followerName is what sessions are called that do not apply.
 	followerName = "kproxy"
 )
@@ -124,7 +126,11 @@ func (s *session) awaitLock(ctx context.Context) error {
 		if err := s.store.depose(ctx); err != nil {
 			return err
 		}
-		if err := sleep(ctx, followInterval); err != nil {
+		pause := followInterval
+		if own {
+			pause = ownInterval
+		}
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -180,6 +186,14 @@ func (s *session) becomeApplier(ctx context.Context) error {
 	}
 	if s.store.isApart() {
 		if err := endLeft(ctx, s.store.conn, name, nil); err != nil {
+			return err
+		}
+	}
+	if s.syncer.config.Distribute {
+		if err := s.store.settleWorkers(ctx); err != nil {
+			return err
+		}
+		if err := s.store.grantWorkers(ctx); err != nil {
 			return err
 		}
 	}
@@ -240,6 +254,7 @@ func (s *session) follow(ctx context.Context) error {
 		return err
 	}
 	s.syncer.setUnreadable(false) // another process sees to that
+	s.syncer.handover = nil       // which writes the store
 	position, _, err := s.store.storedPosition(ctx)
 	if err != nil {
 		return err
@@ -253,8 +268,24 @@ func (s *session) follow(ctx context.Context) error {
 	case s.holder.Obstructs():
 		s.syncer.status.Reason, s.syncer.status.Fix = s.holder.Problem(), s.holder.Fix()
 	}
-	s.syncer.status.Position = position.lsn
+	s.syncer.status.Position, s.syncer.status.Stale = position.lsn, time.Time{}
 	s.syncer.followed, s.syncer.applies, s.syncer.byOperator = true, false, false
+	s.tellStored(found)
+	s.syncer.mu.Unlock()
+	if entered && !s.holder.Obstructs() {
+		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
+	}
+	if refused := s.syncer.Status().Refused; refused != s.loggedRefusal {
+		if s.loggedRefusal = refused; refused != "" {
+			s.syncer.config.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
+		}
+	}
+	s.syncer.notify()
+	return nil
+}
+
+// tellStored has the status tell of each table what the store says. The Syncer's mutex is held.
+func (s *session) tellStored(found map[catalog.Name]generation) {
 	clear(s.syncer.status.Tables)
 	for _, t := range s.policy {
 		g, known := found[t.layout.name()]
@@ -278,15 +309,4 @@ func (s *session) follow(ctx context.Context) error {
 	for _, name := range s.unfit {
 		s.syncer.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
 	}
-	s.syncer.mu.Unlock()
-	if entered && !s.holder.Obstructs() {
-		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
-	}
-	if refused := s.syncer.Status().Refused; refused != s.loggedRefusal {
-		if s.loggedRefusal = refused; refused != "" {
-			s.syncer.config.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
-		}
-	}
-	s.syncer.notify()
-	return nil
 }

@@ -26,7 +26,7 @@ func linkedOf(t *table) *linked {
 	s := &linked{linkedRelease: linkedRelease{t: t, part: t.parts[0], number: t.layout.number()}, group: t.group, buffer: t.layout.newCoded()}
 	for i := range t.layout.audiences {
 		a := &t.layout.audiences[i]
-		s.audiences = append(s.audiences, &linkedRelease{t: t, part: newPart(0, s.part.attributes, a.constraints, a.publication), number: s.number, audience: a})
+		s.audiences = append(s.audiences, &linkedRelease{t: t, part: newPart(0, s.part.attributes, a.constraints, a.kept), number: s.number, audience: a})
 	}
 	return s
 }
@@ -148,8 +148,10 @@ func (s *linked) written() {
 
 // indexed: rows of the root are found by their numbers. Those of other tables, by far the most, are found
 // by what they belong to, whose index readers need anyway: a second one costs as much as the rows.
-func (s *linked) indexed() []string {
-	if s.number == people.Root {
+func (s *linked) indexed() []string { return s.t.linkedIndexed() }
+
+func (t *table) linkedIndexed() []string {
+	if t.layout.number() == people.Root {
 		return []string{catalog.RowColumn}
 	}
 	return nil
@@ -190,7 +192,9 @@ func (s *linked) audienceStatus(why string) map[string]AudienceStatus {
 		if infeasible := of.Feasible(); why == "" && s.group.settled && infeasible != nil {
 			why = infeasible.Error() // of those behind, too
 		}
-		all[a.audience.name] = AudienceStatus{Classes: of.Classes(), Reason: why}
+		if !a.audience.unseen {
+			all[a.audience.name] = AudienceStatus{Classes: of.Classes(), Reason: why}
+		}
 	}
 	return all
 }

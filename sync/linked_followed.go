@@ -1,12 +1,10 @@
 package sync
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/people"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pseudonym"
@@ -15,7 +13,10 @@ import (
 // Audiences of guarded tables about the same persons see releases that follow that of the tables' own readers
 // (people.GuardedCoarser). Their rows are copied from those of the release before when they appear, as records may
 // have changed since. The store keeps beside them which classes and cells of that release wait, with what is published
-// of these.
+// of these, and which of them are never shown.
+
+// withheldLabels stands for what is published of a class that is never shown.
+const withheldLabels = "null"
 
 // waitingTable has the classes of the release before that wait.
 func (s *linkedRelease) waitingTable() string {
@@ -25,12 +26,22 @@ func (s *linkedRelease) waitingTable() string {
 // createFollowing makes what audiences of guarded linked tables have beside their rows, empty.
 func (t *table) createFollowing() (statements []string) {
 	for i := range t.layout.audiences {
-		a := &t.layout.audiences[i]
-		statements = append(statements,
-			weightsTable(a.weightTable(t.release.generation), t.parts[0].column),
-			fmt.Sprintf("CREATE TABLE %s (class bigint PRIMARY KEY, labels jsonb NOT NULL)", a.followedTable(t.release.generation)))
+		statements = append(statements, t.createFollowingOf(&t.layout.audiences[i])...)
 	}
 	return statements
+}
+
+func (t *table) createFollowingOf(a *audience) []string {
+	return []string{
+		weightsTable(a.weightTable(t.release.generation), t.parts[0].column),
+		fmt.Sprintf("CREATE TABLE %s (class bigint PRIMARY KEY, labels jsonb NOT NULL)", a.followedTable(t.release.generation)),
+	}
+}
+
+// createFollowed makes an audience's rows, empty, with the columns that are hidden from it, too, for audiences behind it.
+func (t *table) createFollowed(a *audience) string {
+	return fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s WITH NO DATA",
+		a.relation("release", t.release.generation), listed(marksOf(t.parts[0]), ""), a.keptList(), t.release.releaseTable())
 }
 
 // placedFor is a view of the records with the rows in which an audience sees them, for whoever verifies it.
@@ -112,41 +123,22 @@ func (s *linkedGuarded) copyRows(to queue, a *linkedRelease, finer string, rows 
 	for i, r := range rows {
 		origins[i] = storedNumber(int64(a.followed.Origin[r.ID]))
 	}
-	columns := m.shown(s.part)
+	columns, kept := m.shown(a.part), publishedView{&a.audience.kept}
 	condition := ""
 	if s.number != people.Root {
 		condition = " AND " + a.links(func(c catalog.PublishedColumn, name string) string {
 			return name + " = " + s.t.layout.publication.Membership.Form(c).SQL(c, "c0.origin")
 		})
 	}
-	names := append([]string{markNames, "origin"}, s.part.generalizedNames("", "")...)
+	names := append([]string{markNames, "origin"}, a.part.generalizedNames("", "")...)
 	to.Queue(fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s)
 		SELECT %[4]s, %[5]s
 		FROM unnest(%[6]s, $10::bigint[]%[7]s) AS c0(%[8]s)
 		JOIN %[9]s AS l ON l.%[10]s = c0.record AND l.%[10]s = ANY($1)%[11]s
 		ORDER BY random()`,
-		a.table(), listed(s.marks(), ""), s.t.layout.view().shownList(), selectedMarks, s.followedList(),
+		a.table(), listed(s.marks(), ""), kept.shownList(), selectedMarks, a.part.coarserList(kept, s.pseudonym),
 		markArrays, textArrays(11, len(columns)), strings.Join(names, ", "), finer, catalog.RowColumn, condition),
 		append(append(m.arguments(), origins), columns...)...)
-}
-
-// followedList are all columns as expressions over c0, a new row with its cell, and l, the row of the release
-// before. Audiences have those that are hidden from them, too, for those behind them.
-func (s *linkedGuarded) followedList() string {
-	var list []string
-	for _, c := range s.t.layout.publication.Columns {
-		switch {
-		case c.Part == catalog.ClassNumber || c.Part == catalog.Weight:
-		case c.Part == catalog.Pseudonym:
-			list = append(list, s.pseudonym(c))
-		case c.Generalized():
-			i := slices.IndexFunc(s.part.generalized, func(g generalizedColumn) bool { return g.Name == c.Name })
-			list = append(list, fmt.Sprintf("c0.g%d::%s", i, c.Type))
-		default:
-			list = append(list, "l."+catalog.QuoteIdentifier(c.Name))
-		}
-	}
-	return strings.Join(list, ", ")
 }
 
 // writeWaiting notes which classes of the release before wait.
@@ -157,22 +149,22 @@ func (s *linkedRelease) writeWaiting(to queue) {
 	for chunk := range slices.Chunk(s.followed.Settled, writeChunk) {
 		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE class = ANY($1)", s.waitingTable()), chunk)
 	}
-	for chunk := range slices.Chunk(s.followed.Waiting, writeChunk) {
-		classes, labels := make([]int64, len(chunk)), make([]string, len(chunk))
-		for i, cell := range chunk {
-			values := cell.Values
-			if values == nil {
-				values = []hierarchy.Generalization{}
-			}
-			text, err := json.Marshal(values)
-			if err != nil {
-				to.Fail(internal(err))
-				return
-			}
-			classes[i], labels[i] = cell.Cell, string(text)
-		}
-		to.Queue(fmt.Sprintf("INSERT INTO %s (class, labels) SELECT u.class, u.labels::jsonb FROM unnest($1::bigint[], $2::text[]) AS u(class, labels)", s.waitingTable()), classes, labels)
+	waiting := make([]shownClass, len(s.followed.Waiting))
+	for i, cell := range s.followed.Waiting {
+		waiting[i] = shownClass{cell.Cell, cell.Values}
 	}
+	s.t.noteWaiting(to, s.audience, waiting)
+	for chunk := range slices.Chunk(s.followed.Withheld, writeChunk) {
+		to.Queue(fmt.Sprintf("UPDATE %s SET labels = '%s' WHERE class = ANY($1)", s.waitingTable(), withheldLabels), chunk)
+	}
+}
+
+// reasonFor is why an audience sees nothing of tables that are published.
+func reasonFor(f people.FollowedFreshness) string {
+	if f.Classes >= f.Least {
+		return fmt.Sprintf("all persons of %d classes of the release before together violate what is stated for the audience", f.Classes)
+	}
+	return fmt.Sprintf("%d classes of persons of the release before wait for others: %d are united at least", f.Classes, f.Least)
 }
 
 // followedStatus tells what is published of a table for audiences; it is empty where there are none.
@@ -181,11 +173,13 @@ func (g *linkedGroup) followedStatus(table int) map[string]AudienceStatus {
 		return nil
 	}
 	all := make(map[string]AudienceStatus, len(g.followers))
-	for i, of := range g.people.Root.Policy.Audiences {
+	for i, of := range g.people.Of(table).Policy.Audiences {
+		if of.Unseen {
+			continue
+		}
 		status := AudienceStatus{Classes: g.followers[i].Classes(), Withheld: g.guarded.Len(table) - g.followers[i].Live(table)}
-		if status.Classes == 0 && g.settled {
-			f := g.followers[i].Freshness(people.Root)
-			status.Reason = fmt.Sprintf("%d classes of persons of the release before wait for others: %d are united at least", f.Classes, f.Least)
+		if status.Classes == 0 && g.isPublished() {
+			status.Reason = reasonFor(g.followers[i].Freshness(people.Root))
 		}
 		all[of.Audience] = status
 	}

@@ -34,11 +34,15 @@ func (r *groupLoading) followers(ctx context.Context) error {
 
 // followed is what the store has of a table for an audience.
 func (r *groupLoading) followed(ctx context.Context, s *linkedGuarded, a *linkedRelease) (of people.StoredCoarser, err error) {
-	columns := columnNames(s.marks())
+	columns := r.rowColumns(s)
 	err = copyOut(ctx, r.from.first, len(columns), func(values []value) error {
 		row, err := markedRow(values)
+		if err != nil {
+			return err
+		}
+		row.Sensitive = s.codes(values[len(s.marks()):])
 		of.Rows = append(of.Rows, row)
-		return err
+		return nil
 	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), a.table()))
 	if err != nil {
 		return of, err
@@ -54,7 +58,7 @@ func (r *groupLoading) followed(ctx context.Context, s *linkedGuarded, a *linked
 		if err != nil {
 			return err
 		}
-		waiting := people.WaitingCell{Cell: cell}
+		waiting := people.WaitingCell{Cell: cell, Withheld: values[1].text == withheldLabels}
 		if err := json.Unmarshal([]byte(values[1].text), &waiting.Values); err != nil {
 			return errCopyText
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/verify"
 )
@@ -211,4 +212,55 @@ func (h *hospital) brokenFor(audience string) (own, broken []string) {
 		}
 	}
 	return own, broken
+}
+
+// TestLinkedGuardedAudiencesHoldConstraints: where values count, what audiences see satisfies the constraints, too, through random changes and
+// restarts, and what is withheld from them stays so.
+func TestLinkedGuardedAudiencesHoldConstraints(t *testing.T) {
+	t.Parallel()
+	for _, knows := range []string{"1/1y:4", "all"} {
+		t.Run(knows, func(t *testing.T) {
+			t.Parallel()
+			const patients = 150
+			h := newHospitalFor(t, knows, patients, func(h *hospital) {
+				h.updates = catalog.Updates{Mode: catalog.Guarded, Within: 300 * time.Millisecond, RowsWithin: 600 * time.Millisecond}
+			}, privacy.Spec{Model: privacy.AlphaK, Alpha: 0.9, Of: "public.visits.ward"}, privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "public.patients.blood"})
+			h.visitAgain(patients)
+			s, stop := h.run()
+			h.inStep(s)
+			h.checkRelease()
+			for round := range 4 {
+				for range 1 + h.random.IntN(40) {
+					h.changeHospital(patients)
+				}
+				if round == 1 {
+					h.visitAgain(patients)
+				}
+				h.inStep(s)
+				h.checkRelease()
+				if round != 2 {
+					continue
+				}
+				if err := stop(); err != nil {
+					t.Fatal(err)
+				}
+				waiting := storeTable("followed_partners", int64(h.generationOf("visits"))).SQL()
+				h.exec("UPDATE " + waiting + " SET labels = 'null' WHERE class = (SELECT min(class) FROM " + waiting + ")")
+				withheld := "SELECT count(*)::int FROM " + waiting + " WHERE labels = 'null'"
+				before := scanned[int](h.bench, withheld)
+				s, stop = h.run()
+				h.inStep(s)
+				h.checkRelease()
+				if n := scanned[int](h.bench, withheld); n < before {
+					t.Errorf("%d cells are withheld, of %d", n, before)
+				}
+			}
+			if n := scanned[int](h.bench, "SELECT count(*)::int FROM kproxy_audience_partners_public.visits"); n == 0 {
+				t.Error("partners see no visits")
+			}
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }

@@ -35,6 +35,7 @@ type linkedGroup struct {
 	// they number values by, the tables share with the release.
 	values     map[int][]*privacy.Dictionary
 	attributes map[int][]anonymizer.Attribute
+	schema     privacy.Schema // of all tables
 
 	mu         gosync.Mutex
 	maintained *people.Maintained       // nil where updates are guarded
@@ -78,7 +79,8 @@ func newLinkedGroup(of catalog.PeoplePublication, seed uint64) (*linkedGroup, er
 		table.Order = slices.IndexFunc(t.Attributes, func(a catalog.Attribute) bool { return a.Column == of.People.Tables[i].Order })
 		shape.Tables = append(shape.Tables, table)
 	}
-	constraints, err := of.ConstraintSet(of.Schema(root, schemas))
+	g.schema = of.Schema(root, schemas)
+	constraints, err := of.ConstraintSet(g.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +125,9 @@ type linkedShares struct {
 func (g *linkedGroup) addAudiences(seed uint64) error {
 	return g.eachAudience(func(k int, _ map[int]*pseudonym.Generator, o people.CoarserOptions) error {
 		o.K, o.Seed = k, seed
-		g.coarser = append(g.coarser, people.NewCoarser(g.maintained, o))
-		return nil
+		coarser, err := people.NewCoarser(g.maintained, o)
+		g.coarser = append(g.coarser, coarser)
+		return err
 	})
 }
 
@@ -142,7 +145,11 @@ func (g *linkedGroup) eachAudience(add func(k int, pseudonyms map[int]*pseudonym
 		for i := range tables {
 			tables[i] = attributes[i]
 		}
-		seen, _ := g.people.Root.For(a.Audience)
+		seen, _ := g.people.Root.MadeFor(a.Audience)
+		stated, err := g.people.StatedFor(a.Audience, g.schema)
+		if err != nil {
+			return err
+		}
 		var secret [32]byte
 		if _, err := crand.Read(secret[:]); err != nil {
 			return fmt.Errorf("drawing a secret: %w", err)
@@ -156,8 +163,8 @@ func (g *linkedGroup) eachAudience(add func(k int, pseudonyms map[int]*pseudonym
 				}
 			}
 		}
-		err := add(seen.Membership.People.K(), pseudonyms, people.CoarserOptions{
-			Root: attributes[people.Root], Tables: tables, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
+		err = add(seen.Membership.People.K(), pseudonyms, people.CoarserOptions{
+			Constraints: stated, Root: attributes[people.Root], Tables: tables, Random: rand.New(rand.NewChaCha8(secret)), Pseudonym: func(table int) uint64 { return g.next(pseudonyms[table]) },
 		})
 		if err != nil {
 			return err
@@ -381,8 +388,9 @@ func (s *session) group(members map[int]*table) error {
 	for _, t := range members {
 		t.join(g)
 	}
+	syncer := s.syncer // the group may outlast the session
 	g.progress = func(done, total int) {
-		s.syncer.config.Progress(Progress{Table: p.People.Root, Stage: "anonymizing", Done: done, Total: total})
+		syncer.config.Progress(Progress{Table: p.People.Root, Stage: "anonymizing", Done: done, Total: total})
 	}
 	return nil
 }

@@ -105,9 +105,12 @@ func (s *linkedGuarded) placeOf(g *people.Guarded, id incremental.RecordID) peop
 }
 
 // marks are what people.StoredRow has of a row.
-func (s *linkedGuarded) marks() []storeColumn {
+func (s *linkedGuarded) marks() []storeColumn { return marksOf(s.part) }
+
+// marksOf are the marks of rows whose classes are those of a part.
+func marksOf(part *part) []storeColumn {
 	return []storeColumn{
-		{s.part.column, "bigint"},
+		{part.column, "bigint"},
 		{catalog.RowColumn, "bigint"},
 		{catalog.PersonsColumn, "bigint"},
 		{catalog.PersonColumn, "integer"},
@@ -142,7 +145,7 @@ func (s *linkedGuarded) status() (status TableStatus) {
 		f := g.Freshness(s.number)
 		status = TableStatus{Records: g.Len(s.number), Classes: g.Classes(), Waiting: f.Waiting, Stale: f.Stale, Ghosts: f.Ghosts, Untold: f.Untold, Expired: f.Withheld}
 		status.OldestWaiting = g.OldestWaiting(s.number)
-		if status.Withheld = status.Records - (f.Rows - f.Ghosts); g.Classes() == 0 && s.group.settled {
+		if status.Withheld = status.Records - (f.Rows - f.Ghosts); g.Classes() == 0 && s.group.isPublished() {
 			status.Reason = reasonOf(g.Freshness(people.Root), g.Len(people.Root), g.Least())
 		}
 		status.Audiences = s.group.followedStatus(s.number)
@@ -229,7 +232,7 @@ func (s *linkedGuarded) writeRows(to queue, rows []newRow) {
 		FROM unnest(%[6]s%[7]s) AS c0(%[8]s)
 		JOIN %[9]s AS r ON r.%[10]s = c0.record AND r.%[10]s = ANY($1)
 		ORDER BY random()`,
-		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.view().shownList(), selectedMarks, s.t.releaseList(s.pseudonym),
+		s.t.release.releaseTable(), listed(s.marks(), ""), s.t.layout.keptView().shownList(), selectedMarks, s.t.releaseList(s.pseudonym),
 		markArrays, textArrays(10, len(columns)), strings.Join(names, ", "), s.t.recordsTable(), recordColumn),
 		append(m.arguments(), columns...)...)
 }

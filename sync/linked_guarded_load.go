@@ -143,11 +143,7 @@ func (r *groupLoading) departed(ctx context.Context, s *linkedGuarded) (map[incr
 
 // rows takes the published rows.
 func (r *groupLoading) rows(ctx context.Context, s *linkedGuarded, keys map[incremental.RecordID]people.Key) error {
-	columns := columnNames(s.marks())
-	marks := len(columns)
-	if r.group.guarded.KeepsVanished() {
-		columns = append(columns, quotedColumns(s.t.layout.columns, s.t.layout.sensitive)...)
-	}
+	columns, marks := r.rowColumns(s), len(s.marks())
 	return copyOut(ctx, r.from.first, len(columns), func(values []value) error {
 		row, err := markedRow(values)
 		if err != nil {
@@ -157,6 +153,15 @@ func (r *groupLoading) rows(ctx context.Context, s *linkedGuarded, keys map[incr
 		r.restoring.Row(s.number, row)
 		return nil
 	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), s.t.release.releaseTable()))
+}
+
+// rowColumns are the columns of published rows that the group takes over: their marks and, where these count, their values.
+func (r *groupLoading) rowColumns(s *linkedGuarded) []string {
+	columns := columnNames(s.marks())
+	if r.group.guarded.KeepsValues() {
+		columns = append(columns, quotedColumns(s.t.layout.columns, s.t.layout.sensitive)...)
+	}
+	return columns
 }
 
 // markedRow is a published row by its marks, which come first.

@@ -421,7 +421,7 @@ func TestVerifierRefusesSpoiledGuardedTables(t *testing.T) {
 	const keyed = " WHERE ctid = (SELECT min(ctid) FROM %[1]s WHERE kproxy_persons IS NOT NULL)"
 	for _, c := range []struct{ table, spoil, promise string }{
 		{release, "UPDATE %[1]s SET kproxy_row = kproxy_row + 1000000" + keyed, "every published record has a row"},
-		{release, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s)" + keyed, "every row has a number of its own, and a class"},
+		{release, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s) WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s WHERE kproxy_persons IS NOT NULL)", "every row has a number of its own, and a class"},
 		{records, "UPDATE %[1]s SET kproxy_row = (SELECT max(kproxy_row) FROM %[1]s) WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "no two records share a row"},
 		{records, "UPDATE %[1]s SET kproxy_expired = true WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "no record is published that is withheld or waits"},
 		{records, "UPDATE %[1]s SET kproxy_stale = NULL, kproxy_row = NULL WHERE kproxy_row = (SELECT min(kproxy_row) FROM %[1]s)", "only published records are published as they were"},

@@ -118,16 +118,23 @@ func (s *linkedRelease) links(condition func(c catalog.PublishedColumn, name str
 	return strings.Join(conditions, " AND ")
 }
 
-// indexKeys makes the indexes by which rows are joined, unless they are there. Without them a join
-// that the planner takes for a small one compares every row with every other. That of links leads to
-// single rows as well.
+// indexKeys makes the indexes by which rows are joined.
 func (s *linkedRelease) indexKeys(to queue) {
-	m := s.t.layout.publication.Membership
-	kind := "release"
-	if s.audience != nil {
-		kind += "_" + s.audience.name
+	for _, sql := range s.t.keyIndexes(s.audience) {
+		to.Queue(sql)
 	}
-	release := storeTable(kind, s.t.release.generation)
+}
+
+// keyIndexes make the indexes by which rows for an audience, or for the table's own readers, are joined, unless they are
+// there. Without them a join that the planner takes for a small one compares every row with every other. That of links
+// leads to single rows as well.
+func (t *table) keyIndexes(a *audience) (statements []string) {
+	m := t.layout.publication.Membership
+	kind := "release"
+	if a != nil {
+		kind += "_" + a.store
+	}
+	release := storeTable(kind, t.release.generation)
 	for _, key := range []struct {
 		name    string
 		columns []string
@@ -136,10 +143,11 @@ func (s *linkedRelease) indexKeys(to queue) {
 			key.columns = append(slices.Clone(key.columns), catalog.RowColumn)
 		}
 		if len(key.columns) > 0 {
-			to.Queue(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)",
+			statements = append(statements, fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)",
 				catalog.QuoteIdentifier(release.Relation+"_"+key.name), release.SQL(), sqlList(key.columns, func(_ int, c string) string { return catalog.QuoteIdentifier(c) })))
 		}
 	}
+	return statements
 }
 
 // newRow is a row with its cell.

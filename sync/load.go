@@ -21,7 +21,10 @@ func (t *table) loadGeneration(ctx context.Context, from *storeView, g generatio
 	if s, guards := t.mode.(*guarded); guards {
 		s.returns.resume(g)
 	}
-	err := t.mode.load(ctx, from, progress)
+	err := t.unseal(ctx, from.first, g.number)
+	if err == nil {
+		err = t.mode.load(ctx, from, progress)
+	}
 	if err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.layout.name(), errUnloadable(&t.layout, withoutValues(err)))
 	}

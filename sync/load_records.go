@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"errors"
+	"io"
 	gosync "sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -64,7 +65,7 @@ func (v *storeView) readRecords(ctx context.Context, conns []*pgconn.PgConn, t *
 		start(func() error { return to.run(taking, len(v.ranges)) })
 	}
 	for i, conn := range conns {
-		reader := &recordReader{conn: conn, spools: spools, number: i, spare: spare}
+		reader := &recordReader{conn: conn, of: t, spools: spools, number: i, spare: spare}
 		start(func() error { return reader.run(ctx, taking, selected, v.ranges, len(conns)) })
 	}
 	running.Wait()
@@ -119,6 +120,7 @@ func (t *table) endLoading(keys *keyGathering, records func() error) error {
 // recordReader is a connection that reads ranges of the records.
 type recordReader struct {
 	conn   *pgconn.PgConn
+	of     *table
 	number int // of the readers
 	spools []*spool
 	spare  chan *rowBatch
@@ -126,8 +128,12 @@ type recordReader struct {
 
 func (r *recordReader) run(ctx, taking context.Context, selected selection, ranges []sourceRange, readers int) error {
 	for at := r.number; at < len(ranges); at += readers {
+		var opened io.Writer
 		w := &batchWriter{columns: selected.width(), fresh: r.fresh, give: func(b *rowBatch) error { return r.give(taking, b) }}
-		into := &drainingWriter{reader: w}
+		if opened = w; selected.sealed {
+			opened = newOpenedRows(r.of, selected.columns, w)
+		}
+		into := &drainingWriter{reader: opened}
 		if _, err := r.conn.CopyTo(ctx, into, "COPY ("+selected.query(ranges[at])+") TO STDOUT"); err != nil {
 			return err
 		}

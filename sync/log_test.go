@@ -77,6 +77,16 @@ func loggedTables(updates catalog.UpdateMode) []loggedTable {
 	}}
 }
 
+// summedUp is the table of six quasi-identifiers with a stored summary, which each change writes as well.
+func summedUp() loggedTable {
+	of := loggedTables(catalog.Immediate)[0]
+	of.name, of.policy.Summary = "ordinary, stored summary", catalog.SummaryStored
+	for i := range of.changes {
+		of.changes[i].most += 1000
+	}
+	return of
+}
+
 // inTwoParts is the table of six quasi-identifiers with constraints over three of them each.
 func inTwoParts() loggedTable {
 	of := loggedTables(catalog.Immediate)[0]
@@ -138,7 +148,7 @@ func (b *bench) logOf(change string, from, changes int, s *Syncer) int {
 func TestLogOfAChange(t *testing.T) {
 	t.Parallel()
 	const changes = 40
-	for _, of := range append(slices.Concat(loggedTables(catalog.Immediate), loggedTables(catalog.Guarded)), inTwoParts()) {
+	for _, of := range append(slices.Concat(loggedTables(catalog.Immediate), loggedTables(catalog.Guarded)), inTwoParts(), summedUp()) {
 		t.Run(fmt.Sprintf("%s, %s", of.name, of.policy.Updates.Mode), func(t *testing.T) {
 			t.Parallel()
 			b := newLoggedBench(t, of, 20_000, map[string]string{"full_page_writes": "off", "autovacuum": "off", "checkpoint_timeout": "30min", "max_wal_size": "8GB"})

@@ -38,7 +38,7 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 	case !slot.exists:
 		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.slot, stored.lsn)
 	case slot.lost:
-		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.slot), true
+		l.what, l.drop = slot.lossOfSlot(s.slot), true
 	case slot.confirmed > stored.lsn:
 		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.slot, slot.confirmed, stored.lsn)
 		if s.isApart() {
@@ -55,9 +55,13 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 		if s.isApart() {
 			l.what = "the source is on another server than before: it is a copy or a restored backup"
 		}
+	case stored.timeline != 0 && stored.timeline != s.timeline && s.isApart() && l.continuous && isPast(s.history, stored, slot.confirmed):
+		// The server has had all that the store shows, and the slot has what follows.
 	case stored.timeline != 0 && stored.timeline != s.timeline:
 		l.moved = true
-		moved := fmt.Sprintf("this server took over on timeline %d, the store was written on %d: a standby was promoted or a backup restored", s.timeline, stored.timeline)
+		// What this server wrote before the position of another history was never read.
+		l.continuous = l.continuous && (!s.isApart() || isPast(s.history, stored, slot.confirmed))
+		moved := fmt.Sprintf("this server took over on timeline %d, the store was written on %d: a standby was promoted or a backup restored", s.timeline, max(stored.timeline, -stored.timeline))
 		if l.what != "" {
 			moved += "; " + l.what
 		}
@@ -90,6 +94,11 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 		}
 	}
 	s.syncer.config.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
+	if l.drop || !slot.exists {
+		if err := s.store.leaveTimeline(ctx, stored); err != nil {
+			return err
+		}
+	}
 	if l.drop && slot.exists {
 		if err := s.store.checkPublication(ctx); err != nil {
 			return err
@@ -111,6 +120,23 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 		return err
 	}
 	s.syncer.setUnreadable(false)
+	return nil
+}
+
+// leaveTimeline notes, before a slot is made, that the position is of a timeline that this server's history does not have up to
+// there: by its negative number. To isPast the slot would look like one whose stream has outlived the change, if whoever makes it
+// ended before the loss is recorded.
+func (s *store) leaveTimeline(ctx context.Context, stored storedPosition) error {
+	if !s.isApart() || stored.timeline <= 0 || stored.timeline == s.timeline {
+		return nil
+	}
+	tag, err := s.conn.Exec(ctx, "UPDATE kproxy_store.position SET timeline = -timeline WHERE slot = $1 AND epoch = $2", s.slot, stored.epoch)
+	if err != nil {
+		return fmt.Errorf("noting another history of the source: %w", err)
+	}
+	if tag.RowsAffected() != 1 {
+		return errFenced
+	}
 	return nil
 }
 

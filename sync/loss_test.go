@@ -190,7 +190,7 @@ func TestReload(t *testing.T) {
 		s.status.Tables[p.Policy.Table] = TableStatus{State: Published}
 	}
 	var cause error
-	s.restart = func(err error) { cause = err }
+	s.leaving = newLeaving(func(err error) { cause = err })
 	if s.applies = true; s.retryHalted() {
 		t.Error("halted tables are looked at afresh before a reload")
 	}
@@ -287,7 +287,7 @@ func TestConnectionsArePinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.LogInAs(owner, nil)
+	s.LogInAs(owner, nil, nil)
 	c := s.connection(s.owner, "kproxy test")
 	if c.Password != "new" || c.RuntimeParams["application_name"] != "kproxy test" || c.RuntimeParams["kproxy.own"] != "1" {
 		t.Errorf("the connection logs in by %q with %v", c.Password, c.RuntimeParams)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -35,6 +37,7 @@ func moveMark(ctx context.Context, on executor, name catalog.Name) error {
 type queue interface {
 	Queue(sql string, arguments ...any)
 	Copy(into string, rows []byte)
+	Do(do func(ctx context.Context, tx pgx.Tx) error)
 	Fail(err error)
 }
 
@@ -54,6 +57,12 @@ func (v *visibleStatements) Queue(sql string, arguments ...any) {
 func (v *visibleStatements) Copy(into string, rows []byte) {
 	v.moved = v.moved || len(rows) > 0
 	v.statements.Copy(into, rows)
+}
+
+// Do adds what changes rows, as statements.Do.
+func (v *visibleStatements) Do(do func(ctx context.Context, tx pgx.Tx) error) {
+	v.moved = true
+	v.statements.Do(do)
 }
 
 // Fail ends the writing with an error.

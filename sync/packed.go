@@ -69,10 +69,11 @@ type packedRelease struct {
 	part     *part // what it shows of its classes
 	classes  classSource
 	sections *sections
-	audience *audience   // who sees it; nil for the table's own readers
-	k        int         // the fewest members of a class
-	hidden   bool        // the stored release is empty, as all records are withheld
-	unheld   []packedRow // of a release that is made, those whose members are not all held in memory
+	audience *audience      // who sees it; nil for the table's own readers
+	summary  *storedSummary // changes with it; nil where none is stored, or yet
+	k        int            // the fewest members of a class
+	hidden   bool           // the stored release is empty, as all records are withheld
+	unheld   []packedRow    // of a release that is made, those whose members are not all held in memory
 }
 
 func newPackedRelease(t *table, part *part, k int, classes classSource) *packedRelease {
@@ -180,18 +181,35 @@ func (s *packedRelease) write(to queue, changes incremental.Changes) {
 		p.made, p.stay = append(p.made, p.stay...), nil
 	}
 	for chunk := range slices.Chunk(p.retired, writeChunk) {
-		to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", s.table(), s.part.column), numbers(chunk))
+		for _, table := range s.tables() {
+			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", table, s.part.column), numbers(chunk))
+		}
 	}
-	for chunk := range slices.Chunk(p.gone, writeChunk) {
-		classes, sections := packedKeys(chunk)
-		to.Queue(s.deletion(), classes, sections)
-	}
+	s.delete(to, p.gone)
 	s.writeInServer(to, p)
 	s.sections.shuffle(len(p.stay), func(i, j int) { p.stay[i], p.stay[j] = p.stay[j], p.stay[i] })
 	s.changePacked(to, p.stay)
 	s.restyle(to, p.restyle)
 	s.sections.shuffle(len(p.made), func(i, j int) { p.made[i], p.made[j] = p.made[j], p.made[i] })
 	s.sendPacked(to, p.made)
+}
+
+// tables are those whose rows have the sections of the release.
+func (s *packedRelease) tables() []string {
+	if s.summary == nil {
+		return []string{s.table()}
+	}
+	return []string{s.table(), s.summary.table()}
+}
+
+// delete deletes rows.
+func (s *packedRelease) delete(to queue, gone []packedKey) {
+	for chunk := range slices.Chunk(gone, writeChunk) {
+		classes, sections := packedKeys(chunk)
+		for _, table := range s.tables() {
+			to.Queue(deletionFrom(table, s.part.column), classes, sections)
+		}
+	}
 }
 
 // packedKeys are arrays of the rows' classes and sections.
@@ -208,10 +226,7 @@ func packedKeys(keys []packedKey) (classes, sections *array) {
 func (s *packedRelease) writeInServer(to queue, p *packedPlan) {
 	rows := p.inServer
 	if s.hidden || s.t.pending.spilled || len(rows)+len(p.replaced) > packedAtOnce {
-		for chunk := range slices.Chunk(p.replaced, writeChunk) {
-			classes, sections := packedKeys(chunk)
-			to.Queue(s.deletion(), classes, sections)
-		}
+		s.delete(to, p.replaced)
 		for chunk := range slices.Chunk(rows, writeChunk) {
 			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
 		}
@@ -262,6 +277,9 @@ func (s *packedRelease) sendPacked(to queue, send []packedRow) {
 		}
 	}
 	to.Copy(into, rows)
+	if s.summary != nil {
+		s.summary.add(to, send)
+	}
 }
 
 // changePacked changes rows, whose members are held in memory, where they are.
@@ -298,29 +316,42 @@ func (s *packedRelease) changePacked(to queue, rows []packedRow) {
 	to.Queue(s.change(), arguments...)
 }
 
-// deletion deletes the rows with the classes $1 and the sections $2.
-func (s *packedRelease) deletion() string {
+// deletionFrom deletes the rows with the classes $1 and the sections $2.
+func deletionFrom(table, class string) string {
 	return fmt.Sprintf("DELETE FROM %[1]s AS p USING unnest($1::bigint[], $2::bigint[]) AS u(class, section) WHERE p.%[2]s = u.class AND p.%[3]s = u.section AND p.%[2]s = ANY($1)",
-		s.table(), s.part.column, catalog.SectionColumn)
+		table, class, catalog.SectionColumn)
 }
 
 // change gives the rows with the classes $1 and the sections $2 the members $3, and
 // what else they show.
 func (s *packedRelease) change() string {
 	part := s.part
-	sets := []string{fmt.Sprintf("%s = u.members::%s[]", catalog.MembersColumn, s.t.release.copiedTable())}
-	return fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[], $2::bigint[], $3::text[]%[3]s) AS u(class, section, members%[4]s) WHERE p.%[5]s = u.class AND p.%[6]s = u.section AND p.%[5]s = ANY($1)",
-		s.table(), strings.Join(append(part.sets(), sets...), ", "), textArrays(4, len(part.generalized)),
+	sql := fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM (SELECT class, section, members::%[3]s[] AS members%[4]s FROM unnest($1::bigint[], $2::bigint[], $3::text[]%[5]s) AS t(class, section, members%[6]s) OFFSET 0) AS u WHERE p.%[7]s = u.class AND p.%[8]s = u.section AND p.%[7]s = ANY($1)",
+		s.table(), strings.Join(append(part.sets(), catalog.MembersColumn+" = u.members"), ", "), s.t.release.copiedTable(), part.typed(), textArrays(4, len(part.generalized)),
 		strings.Join(part.generalizedNames(", ", ""), ""), part.column, catalog.SectionColumn)
+	if s.summary != nil {
+		return s.summary.changing(sql)
+	}
+	return sql
 }
 
-// sets are assignments of the generalized columns from u.
+// sets are assignments of the generalized columns from u, which has them of their types.
 func (p *part) sets() []string {
 	sets := make([]string, len(p.generalized))
 	for i, c := range p.generalized {
-		sets[i] = fmt.Sprintf("%s = u.g%d::%s", catalog.QuoteIdentifier(c.Name), i, c.Type)
+		sets[i] = fmt.Sprintf("%s = u.g%d", catalog.QuoteIdentifier(c.Name), i)
 	}
 	return sets
+}
+
+// typed continues a list by the generalized columns, of their types. A statement casts them in a subquery that OFFSET keeps
+// apart: Citus refuses to assign what is cast by the session's settings, as texts to arrays and dates are.
+func (p *part) typed() string {
+	list := ""
+	for i, c := range p.generalized {
+		list += fmt.Sprintf(", g%[1]d::%[2]s AS g%[1]d", i, c.Type)
+	}
+	return list
 }
 
 // restyle has all rows of some classes show what the classes do.
@@ -329,11 +360,13 @@ func (s *packedRelease) restyle(to queue, classes []incremental.ClassID) {
 	if len(classes) == 0 || len(part.generalized) == 0 {
 		return
 	}
-	differs := sqlList(part.generalized, func(i int, c generalizedColumn) string { return fmt.Sprintf("u.g%d::%s", i, c.Type) })
 	shown := sqlList(part.generalized, func(_ int, c generalizedColumn) string { return "p." + catalog.QuoteIdentifier(c.Name) })
-	sql := fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM unnest($1::bigint[]%[3]s) AS u(class%[4]s) WHERE p.%[5]s = u.class AND p.%[5]s = ANY($1) AND ROW(%[6]s)::record OPERATOR(pg_catalog.*<>) ROW(%[7]s)::record",
-		s.table(), strings.Join(part.sets(), ", "), textArrays(2, len(part.generalized)),
-		strings.Join(part.generalizedNames(", ", ""), ""), part.column, shown, differs)
+	sql := fmt.Sprintf("UPDATE %[1]s AS p SET %[2]s FROM (SELECT class%[3]s FROM unnest($1::bigint[]%[4]s) AS t(class%[5]s) OFFSET 0) AS u WHERE p.%[6]s = u.class AND p.%[6]s = ANY($1) AND pg_catalog.record_image_ne(ROW(%[7]s), ROW(%[8]s))",
+		s.table(), strings.Join(part.sets(), ", "), part.typed(), textArrays(2, len(part.generalized)),
+		strings.Join(part.generalizedNames(", ", ""), ""), part.column, shown, strings.Join(part.generalizedNames("u.", ""), ", "))
+	if s.summary != nil {
+		sql = s.summary.restyling(sql)
+	}
 	for chunk := range slices.Chunk(classes, writeChunk) {
 		of := make([]int64, len(chunk))
 		for i, class := range chunk {
@@ -382,6 +415,10 @@ func (p placement) add(record, pack int64) {
 // replacePacked deletes some rows and writes others inside the server, in random order. Records
 // that are not fresh are among what is deleted.
 func (s *packedRelease) replacePacked(to queue, gone []packedKey, rows []packedRow, fresh func(incremental.RecordID) bool) {
+	if s.t.layout.isSealed() {
+		s.replaceSealed(to, gone, rows)
+		return
+	}
 	kept, read := newPlacement(packedMembers*len(rows)), newPlacement(0)
 	packs, classOf, sectionOf := make([]int64, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))
 	for i, row := range rows {
@@ -397,8 +434,27 @@ func (s *packedRelease) replacePacked(to queue, gone []packedKey, rows []packedR
 	}
 	columns := s.part.shown(classOf, s.classes.Generalize)
 	goneClasses, goneSections := packedKeys(gone)
+	if s.summary != nil && len(gone) > 0 {
+		to.Queue(deletionFrom(s.summary.table(), s.part.column), goneClasses, goneSections)
+	}
 	arguments := append([]any{goneClasses, goneSections, kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf), numbers(sectionOf)}, columns...)
 	to.Queue(s.replacement(len(columns)), arguments...)
+}
+
+// copiedList are the number of a record and what the release shows of it as it is. In the place of a column that its readers do not see
+// stands NULL, also of a domain that has none: a member is wide, and so has a row of its own, by what they see. Where a row
+// ends they can tell, by the order of a scan.
+func (s *packedRelease) copiedList(prefix string) string {
+	shown, names := s.view().publication, []string{prefix + recordColumn}
+	for _, c := range s.t.layout.publication.Copied() {
+		name := catalog.QuoteIdentifier(c.Source)
+		if slices.ContainsFunc(shown.Columns, func(of catalog.PublishedColumn) bool { return of.Part == catalog.Copy && of.Source == c.Source }) {
+			names = append(names, prefix+name)
+		} else {
+			names = append(names, fmt.Sprintf("(NULL::%s).%s", s.t.release.copiedTable(), name))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // replacement deletes the rows with the classes $1 and the sections $2 and writes rows:
@@ -412,11 +468,14 @@ func (s *packedRelease) replacement(columns int) string {
 			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($3::bigint[], $4::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
 			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
 			FROM unnest($5::bigint[], $6::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record AND r.%[3]s = ANY($5)`,
-		t.release.copiedTable(), catalog.MembersColumn, recordColumn, t.layout.view().copiedList("r."), t.recordsTable())
-	return fmt.Sprintf(`WITH gone AS MATERIALIZED (%[1]s RETURNING p.%[2]s),
-		packed AS MATERIALIZED (%[3]s)
-		INSERT INTO %[4]s (%[5]s) SELECT %[6]s
-		FROM packed JOIN unnest($7::bigint[], $8::bigint[], $9::bigint[]%[7]s) AS c0(pack, %[8]s, %[9]s%[10]s) USING (pack) ORDER BY random()`,
-		s.deletion(), catalog.MembersColumn, packing("pack", " ORDER BY random()", members), s.table(), names, expressions,
-		textArrays(10, columns), class, catalog.SectionColumn, strings.Join(s.part.generalizedNames(", ", ""), ""))
+		t.release.copiedTable(), catalog.MembersColumn, recordColumn, s.copiedList("r."), t.recordsTable())
+	with := fmt.Sprintf(`gone AS MATERIALIZED (%s RETURNING p.%s),
+		packed AS MATERIALIZED (%s)`, deletionFrom(s.table(), class), catalog.MembersColumn, packing("pack", " ORDER BY random()", members))
+	insertion := fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s
+		FROM packed JOIN unnest($7::bigint[], $8::bigint[], $9::bigint[]%s) AS c0(pack, %s, %s%s) USING (pack) ORDER BY random()`,
+		s.table(), names, expressions, textArrays(10, columns), class, catalog.SectionColumn, strings.Join(s.part.generalizedNames(", ", ""), ""))
+	if s.summary != nil {
+		return s.summary.inserting(with, insertion)
+	}
+	return "WITH " + with + "\n\t\t" + insertion
 }

@@ -14,6 +14,7 @@ type selection struct {
 	columns []int
 	list    string // selects these
 	table   string
+	sealed  bool // list is the sealed row, which has the columns
 }
 
 // selectHeld selects what has to travel into memory. Where no value of the table lies
@@ -21,6 +22,9 @@ type selection struct {
 // for its width. Texts that are compressed to fit into their page travel in vain then.
 func (t *table) selectHeld(outOfLine bool) selection {
 	columns, list, wide := t.heldColumns()
+	if t.layout.isSealed() {
+		return selection{own: []string{recordColumn}, columns: columns, list: sealedField, table: t.recordsTable(), sealed: true}
+	}
 	if !outOfLine || t.copies == nil {
 		return selection{own: []string{recordColumn}, columns: columns, list: t.layout.columns.listOf(columns), table: t.recordsTable()}
 	}

@@ -29,11 +29,30 @@ func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress fu
 	if err := s.t.endLoading(l.keys, l.loading.End); err != nil {
 		return err
 	}
+	if err := s.checkLoaded(); err != nil {
+		return err
+	}
 	l.sections.put(s.packed)
 	if err := s.loadAudiences(ctx, from); err != nil {
 		return err
 	}
 	s.stored()
+	s.packed.summary = s.t.summary()
+	return nil
+}
+
+// checkLoaded refuses classes of a sealed store that are smaller than any that kproxy has written. Nothing binds packed
+// rows, which are published, to where they are: whoever writes there could have kproxy publish what one record is.
+func (s *immediate) checkLoaded() error {
+	if !s.t.layout.isSealed() {
+		return nil
+	}
+	partition, k := s.parts[0].partition, s.t.layout.constraints.K()
+	for place := range partition.Classes() {
+		if partition.Size(partition.ClassAt(place)) < k {
+			return &TableError{Table: s.t.layout.name(), What: "a class has fewer records than its constraints demand: it was changed there", Fix: fixStore}
+		}
+	}
 	return nil
 }
 

@@ -14,20 +14,51 @@ import (
 // A packed release is made from what is held of the records in memory, as a touched class
 // is later on: the server need not join, sort and pack the records.
 
+// createMembers makes the type of members. That of a sealed table is made with the records.
+func (p *publisher) createMembers() []string {
+	if p.table.layout.isSealed() {
+		return nil
+	}
+	members := p.table.release.copiedTable()
+	return append([]string{fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", members, p.table.layout.view().copiedList("r."), p.table.recordsTable())},
+		p.spreadMembers(members)...)
+}
+
 // createPacked makes the packed releases, empty, and the views on which others stand: of the
 // releases, and of the records with their classes.
-func (p *publisher) createPacked() []string {
-	tables := []string{fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.view().copiedList("r."), p.table.recordsTable())}
+func (p *publisher) createPacked() (tables []string) {
+	stored := p.table.layout.columns.list("r.")
+	if p.table.layout.isSealed() {
+		stored = "r." + catalog.CiphertextColumn
+	}
 	for _, release := range p.immediate().packedReleases() {
 		tables = append(tables, release.create()...)
 		tables = append(tables, p.spread(release.table(), release.part.column)...)
-		tables = append(tables, fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			release.unpacked(), release.part.column, release.view().unpackedList(), release.table(), catalog.MembersColumn),
+		tables = append(tables, fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p", release.unpacked(), release.part.column, release.view().unpackedList(release.member()), release.members()),
 			fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
-			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-				release.placedRecords(), recordColumn, release.part.column, p.table.layout.columns.list("r."), p.table.recordsTable(), release.table(), catalog.MembersColumn))
+			LEFT JOIN (SELECT p.%[3]s, (p.%[7]s).%[2]s FROM %[6]s AS p) AS c USING (%[2]s)`,
+				release.placedRecords(), recordColumn, release.part.column, stored, p.table.recordsTable(), release.members(), release.member()))
 	}
 	return tables
+}
+
+// members is a query with a row for each member of the packed rows. It unnests them in the list of what it selects: in
+// FROM, the members of each row would go through a store of tuples of their own.
+func (s *packedRelease) members() string {
+	columns := "p." + s.part.column
+	for _, c := range s.part.generalized {
+		columns += ", p." + catalog.QuoteIdentifier(c.Name)
+	}
+	return fmt.Sprintf("(SELECT %s, unnest(p.%s) AS %s FROM %s AS p)", columns, catalog.MembersColumn, s.member(), s.table())
+}
+
+// member is the quoted name of the member in rows of members. Plans show it to clients.
+func (s *packedRelease) member() string {
+	name := "member"
+	for slices.ContainsFunc(s.part.generalized, func(c generalizedColumn) bool { return c.Name == name }) {
+		name += "_"
+	}
+	return catalog.QuoteIdentifier(name)
 }
 
 // create makes the table with the packed rows.
@@ -102,6 +133,16 @@ func (p *publisher) packRest(ctx context.Context, made targets) error {
 		release.unheld = nil
 	}
 	return nil
+}
+
+// storeSummary makes the stored summary of all packed rows, where the table is to have one. From here on it changes with them.
+func (p *publisher) storeSummary(ctx context.Context) error {
+	summary := p.table.summary()
+	if summary == nil {
+		return nil
+	}
+	p.immediate().packed.summary = summary
+	return p.fenced(ctx, summary.make(), "storing the summary")
 }
 
 // packing writes rows of a packed release in one transaction.

@@ -123,7 +123,7 @@ func (h *histories) verify() {
 
 // newHistories fills a database with persons, each with the rows of about three of the
 // generator's.
-func newHistories(b *testing.B, server *pgserver.Server, persons int, updates catalog.Updates) *histories {
+func newHistories(b *testing.B, server *pgserver.Server, persons int, updates catalog.Updates, audiences ...catalog.AudiencePolicy) *histories {
 	b.Helper()
 	h := &histories{b: b, persons: persons}
 	var err error
@@ -140,11 +140,19 @@ func newHistories(b *testing.B, server *pgserver.Server, persons int, updates ca
 	h.exec("VACUUM FULL ANALYZE")
 	h.exec("CHECKPOINT")
 	people, policy := historiesPeople()
-	err = provision.Apply(b.Context(), h.source, provision.Input{
-		Policy: policy, Publication: "kproxy",
-		Owner: provision.Login{Name: "bench_owner", Password: "owner"}, Reader: provision.Login{Name: "bench_reader", Password: "reader"},
-	})
-	if err != nil {
+	input := provision.Input{
+		Publication: "kproxy",
+		Owner:       provision.Login{Name: "bench_owner", Password: "owner"}, Reader: provision.Login{Name: "bench_reader", Password: "reader"},
+	}
+	for _, a := range audiences {
+		policy.Audiences = append(policy.Audiences, catalog.Audience{Name: a.Audience, Roles: []string{a.Role}})
+		input.Readers = append(input.Readers, provision.Login{Name: a.Role, Password: "reader"})
+	}
+	for i := range policy.Tables {
+		policy.Tables[i].Audiences = audiences
+	}
+	input.Policy = policy
+	if err := provision.Apply(b.Context(), h.source, input); err != nil {
 		b.Fatal(err)
 	}
 	relations, err := inspect.Relations(b.Context(), h.source, "bench_reader")

@@ -81,7 +81,17 @@ func (s *session) findPosition(ctx context.Context) error {
 	if err := slot.checkForeign(s.store.slot, s.store.source.Config().Database); err != nil {
 		return err
 	}
+	if known && s.store.isApart() && stored.system == s.store.system && stored.timeline != s.store.timeline {
+		if s.store.history, err = readHistory(ctx, s.replication, s.store.timeline); err != nil {
+			return err
+		}
+	}
 	loss := s.store.assess(slot, stored, known, s.syncer.unreadable())
+	if known && (loss == nil || !loss.moved) {
+		if err := s.store.awaitReplay(ctx, stored); err != nil {
+			return err
+		}
+	}
 	if loss != nil {
 		return s.recover(ctx, slot, stored, loss)
 	}
@@ -125,8 +135,8 @@ func (s *store) storePosition(ctx context.Context, on querier, position pglogrep
 // takeOver raises the epoch, so that a process that still believes it applies
 // cannot move the position any more.
 func (s *store) takeOver(ctx context.Context) error {
-	tag, err := s.conn.Exec(ctx, `UPDATE kproxy_store.position SET epoch = epoch + 1, store_system = nullif($3, ''), store_timeline = nullif($4::bigint, 0)
-		WHERE slot = $1 AND epoch = $2`, s.slot, s.epoch, s.home.system, s.home.timeline)
+	tag, err := s.conn.Exec(ctx, `UPDATE kproxy_store.position SET epoch = epoch + 1, store_system = nullif($3, ''), store_timeline = nullif($4::bigint, 0), timeline = $5
+		WHERE slot = $1 AND epoch = $2`, s.slot, s.epoch, s.home.system, s.home.timeline, s.timeline)
 	if err != nil {
 		return fmt.Errorf("taking over the position: %w", err)
 	}

@@ -76,7 +76,8 @@ func newProcess(t *testing.T, answers ...answer) *aProcess {
 	of := boundTable(t)
 	process := []answer{
 		{words: "IDENTIFY_SYSTEM", rows: [][]any{{"this", "2", "0/64", "hospital"}}},
-		{words: "pg_is_in_recovery", rows: [][]any{{false}}},
+		{words: "pg_is_in_recovery", rows: [][]any{{false, 150000}}},
+		{words: "to_regclass('kproxy_store.seal')", rows: [][]any{{false}}},
 		{words: "pg_try_advisory_lock", rows: [][]any{{"t"}}},
 		{words: "SELECT count(pg_catalog.pg_terminate_backend", rows: [][]any{{0}}},
 	}
@@ -222,7 +223,7 @@ func TestProcessStops(t *testing.T) {
 func TestStandbyIsNotApplied(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newProcess(t, answer{words: "pg_is_in_recovery", rows: [][]any{{true}}})
+		p := newProcess(t, answer{words: "pg_is_in_recovery", rows: [][]any{{true, 150000}}})
 		p.start(t)
 		synctest.Wait()
 		if status := p.Status(); status.State != Reconnecting || !strings.Contains(status.Reason, "standby") {

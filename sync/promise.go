@@ -116,7 +116,7 @@ func promiseOf(p catalog.Publication) (promise, error) {
 }
 
 func audiencePromises(p catalog.Publication) (all []audiencePromise, err error) {
-	for _, of := range p.Policy.Audiences {
+	for _, of := range p.Policy.Seeing() {
 		seen, _ := p.For(of.Audience)
 		var shows any = seen.Columns
 		if !reflect.DeepEqual(seen.Attributes, p.Attributes) { // stores of earlier versions know no limits

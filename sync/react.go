@@ -18,6 +18,9 @@ func (a *applier) react(ctx context.Context) error {
 		return nil // the stream may still explain it
 	}
 	a.found = nil
+	if f.timeline != 0 {
+		return a.session.moveTimeline(ctx)
+	}
 	if f.err == nil {
 		return a.relations.adopt(ctx, f)
 	}

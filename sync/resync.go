@@ -60,6 +60,9 @@ func (w *worker) compare(ctx context.Context, snapshot *sourceSnapshot, source p
 	}
 	t.release.position, watch.reading = at, watch.lap()
 	differences, err := t.takeDifference(func(row func([]value) error) error {
+		if t.layout.isSealed() {
+			return t.sealedDifference(ctx, s, row)
+		}
 		if s.isApart() {
 			return t.mergeDifference(ctx, s, row)
 		}

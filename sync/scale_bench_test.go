@@ -118,7 +118,11 @@ func (s *scaled) copyStore() {
 		s.b.ReportMetric((s.copy(records) + s.copy(whole)).Seconds(), "store-copy-s")
 		return
 	}
-	s.ask("SELECT max(generation) FROM kproxy_store.generation", &of.release.generation)
+	var generation int64
+	s.ask("SELECT max(generation) FROM kproxy_store.generation", &generation)
+	if err := of.begin(generation, 1, 1, 1); err != nil {
+		s.b.Fatal(err)
+	}
 	records, whole = "SELECT * FROM "+of.recordsTable(), "SELECT * FROM "+of.release.packedTable()
 	s.b.ReportMetric((s.copy(records) + s.copy(whole)).Seconds(), "store-copy-s")
 	s.b.ReportMetric((s.copy(of.selectHeld(false).query(sourceRange{})) + s.copy(packedOf(of).classesQuery())).Seconds(), "start-copy-s")

@@ -22,7 +22,7 @@ func (m packedModel) apply(t *testing.T, of *table, s *sent) (written int) {
 	for _, one := range s.statements {
 		switch {
 		case !strings.HasPrefix(one.sql, "DELETE FROM "+of.release.packedTable()):
-		case one.sql == packedOf(of).deletion():
+		case one.sql == deletionFrom(packedOf(of).table(), packedOf(of).part.column):
 			classes, sections := one.arguments[0].(*array).ids(t), one.arguments[1].(*array).ids(t)
 			for i := range classes {
 				key := packedKey{incremental.ClassID(classes[i]), int32(sections[i])}

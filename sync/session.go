@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"sync/atomic"
@@ -26,9 +25,12 @@ type store struct {
 	reader         string
 	system         string // the system identifier of the source's server
 	timeline       int64
-	home           storeServer // where the store is, if that is not the source's database
+	history        []timelineEnd // of that server, where it is on another timeline than the stored position
+	standby        bool          // the source's server is one
+	home           storeServer   // where the store is, if that is not the source's database
 	epoch          int64
 	lastGeneration int64 // the last number given
+	sealed         bool  // kproxy_store.seal has keys, or will have
 }
 
 // shared is what the goroutines of a session have in common: the applier writes it, receiver,
@@ -37,6 +39,7 @@ type shared struct {
 	ack      acknowledgement
 	consumed atomic.Uint64 // up to where the stream was consumed while nothing had to be written
 	watching atomic.Pointer[[]watchedTable]
+	timeline atomic.Int64 // of the source's server, as the stored position has it
 }
 
 // session is one attempt at applying: two connections, the tables in memory,
@@ -45,9 +48,13 @@ type shared struct {
 type session struct {
 	syncer *Syncer
 	store  store
+	ending <-chan struct{} // closed where the session is to end at the next commit boundary
 
 	replication *pgconn.PgConn // holds the lock and carries the stream
 	locked      bool           // it has held the lock
+
+	accepted int64           // the number of the policy in force when the session began to apply
+	kept     map[*table]bool // that a session before has left in memory
 
 	policy []*table       // as configured, empty; a job's or the applier's once it is given away
 	unfit  []catalog.Name // configured, but at odds with their tables
@@ -64,17 +71,10 @@ type session struct {
 	progressed    *progress
 }
 
-// sessionSettings pin the text form of values, which keys, digests and
-// hierarchies depend on, and keep every name in kproxy's own SQL qualified.
-var sessionSettings = map[string]string{
-	"search_path":                 "pg_catalog",
-	"datestyle":                   "ISO, YMD",
-	"intervalstyle":               "postgres",
-	"timezone":                    "UTC",
-	"extra_float_digits":          "1",
-	"bytea_output":                "hex",
-	"client_encoding":             "UTF8",
-	"standard_conforming_strings": "on",
+// sessionSettings are those of kproxy's sessions. Keys, digests and hierarchies depend on catalog.TextForms.
+var sessionSettings = withTextForms(map[string]string{
+	"timezone":        "UTC",
+	"client_encoding": "UTF8",
 	// The role's own settings must not cut long work short, nor let a commit be
 	// acknowledged before it is on disk.
 	"statement_timeout":                   "0",
@@ -92,6 +92,11 @@ var sessionSettings = map[string]string{
 	"jit": "off",
 	// A stable scan order makes a release a function of the table and the seed.
 	"synchronize_seqscans": "off",
+})
+
+func withTextForms(settings map[string]string) map[string]string {
+	maps.Copy(settings, catalog.TextForms)
+	return settings
 }
 
 // newerSettings are pinned likewise where the server knows them (PostgreSQL 14
@@ -182,12 +187,9 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		ses.close()
 		return nil, fmt.Errorf("identifying the server: %w", err)
 	}
-	for _, conn := range ses.store.connections() {
-		var standby bool
-		if err := conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
-			ses.close()
-			return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
-		}
+	if err := ses.checkRole(ctx); err != nil {
+		ses.close()
+		return nil, err
 	}
 	ses.store.system, ses.store.timeline = identity.SystemID, int64(identity.Timeline)
 	if ses.store.isApart() {
@@ -196,25 +198,38 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 	}
-	ses.progressed = &progress{system: ses.store.system, timeline: ses.store.timeline}
-	for _, p := range s.configured() {
+	ses.progressed = &progress{system: ses.store.system}
+	ses.progressed.timeline.Store(ses.store.timeline)
+	ses.shared.timeline.Store(ses.store.timeline)
+	if err := ses.addPolicy(); err != nil {
+		ses.close()
+		return nil, err
+	}
+	if err := ses.checkSeal(ctx); err != nil {
+		ses.close()
+		return nil, err
+	}
+	return ses, nil
+}
+
+// addPolicy makes the tables as configured, empty.
+func (s *session) addPolicy() error {
+	for _, p := range s.syncer.configured() {
 		if p.Relation.OID == 0 {
-			ses.unfit = append(ses.unfit, p.Policy.Table)
+			s.unfit = append(s.unfit, p.Policy.Table)
 			continue
 		}
 		t, err := newTable(p)
 		if err != nil {
-			ses.close()
-			return nil, &StopError{What: err.Error(), Fix: fixPolicy}
+			return &StopError{What: err.Error(), Fix: fixPolicy}
 		}
-		t.now, t.logger = s.config.Now, s.config.Logger
-		ses.policy = append(ses.policy, t)
+		t.now, t.logger, t.sealing.ring = s.syncer.config.Now, s.syncer.config.Logger, s.syncer.config.Seal
+		s.policy = append(s.policy, t)
 	}
-	if err := ses.groupLinked(); err != nil {
-		ses.close()
-		return nil, &StopError{What: err.Error(), Fix: fixPolicy}
+	if err := s.groupLinked(); err != nil {
+		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
-	return ses, nil
+	return nil
 }
 
 // closeTimeout bounds the closing of a connection that may be dead.
@@ -252,6 +267,10 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.continueLineages(ctx, found); err != nil {
+		return err
+	}
+	s.takeHandover(found)
 	s.findGroups(found)
 	for _, t := range s.policy {
 		g, known, err := s.markRenamed(ctx, t, found)
@@ -262,7 +281,7 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.checkKept()
 }
 
 func objectInUse(err error) bool { return hasState(err, "55006") }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // outputPlugin decodes the WAL; it is part of PostgreSQL.
@@ -20,6 +17,7 @@ const outputPlugin = "pgoutput"
 type slotState struct {
 	exists    bool
 	lost      bool
+	why       string // it was invalidated, as the server says; empty where it does not
 	plugin    string
 	database  string
 	confirmed pglogrepl.LSN
@@ -31,9 +29,10 @@ func (s *store) slotState(ctx context.Context) (slotState, error) {
 	// invalidated one differ between versions: to_jsonb takes those that there are.
 	err := s.source.QueryRow(ctx, `SELECT coalesce(wal_status = 'lost', false) OR coalesce((to_jsonb(s) ->> 'conflicting')::boolean, false)
 			OR to_jsonb(s) ->> 'invalidation_reason' IS NOT NULL,
+			coalesce(to_jsonb(s) ->> 'invalidation_reason', CASE WHEN (to_jsonb(s) ->> 'conflicting')::boolean THEN 'conflicting' END, ''),
 			coalesce(plugin::text, ''), coalesce(database::text, ''), coalesce(confirmed_flush_lsn, '0/0')::text
 		FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1`, s.slot).
-		Scan(&state.lost, &state.plugin, &state.database, &state.confirmed)
+		Scan(&state.lost, &state.why, &state.plugin, &state.database, &state.confirmed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return slotState{}, nil
 	}
@@ -76,7 +75,7 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 	wait, cancel := s.syncer.awaitWriters(ctx, s.replication.PID(), func(b *BlockedError) { s.syncer.setState(Reconnecting, b.Error(), b.End) })
 	defer cancel()
 	options := "NOEXPORT_SNAPSHOT"
-	if keepsSlots(s.replication) {
+	if serverMajor(s.replication) >= failoverSince && !s.store.standby {
 		options = "(SNAPSHOT 'nothing', FAILOVER)"
 	}
 	_, err := pglogrepl.ParseCreateReplicationSlot(s.replication.Exec(wait, fmt.Sprintf("CREATE_REPLICATION_SLOT %s LOGICAL %s %s", s.store.slot, outputPlugin, options)))
@@ -87,13 +86,25 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 	return s.store.slotState(ctx)
 }
 
-// keepsSlots reports whether standbys of the server can keep copies of its slots (PostgreSQL 17): those
-// that are set to do it (sync_replication_slots) keep the ones that are made for failover.
-func keepsSlots(conn *pgconn.PgConn) bool {
-	major, _, _ := strings.Cut(conn.ParameterStatus("server_version"), ".")
-	number, err := strconv.Atoi(major)
-	return err == nil && number >= 17
+// lossOfSlot says why a slot is of no use, and what would have kept it.
+func (slot slotState) lossOfSlot(name string) string {
+	told := fmt.Sprintf("replication slot %q was invalidated", name)
+	switch slot.why {
+	case "rows_removed":
+		return told + ": the primary removed rows of catalogs that decoding on the standby needs (set hot_standby_feedback = on there, and a physical slot by primary_slot_name)"
+	case "wal_level_insufficient":
+		return told + ": wal_level of the primary is no longer logical (set it back, and restart the primary)"
+	case "conflicting":
+		return told + " by a conflict with recovery: the primary removed rows of catalogs that decoding on the standby needs (hot_standby_feedback = on there, and primary_slot_name), or its wal_level is no longer logical"
+	case "idle_timeout":
+		return told + ": nobody read it for longer than idle_replication_slot_timeout"
+	}
+	return fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", name)
 }
+
+// failoverSince is the first server of which standbys can keep copies of slots: those that are set to do it
+// (sync_replication_slots) keep the ones that are made for failover. A slot on a standby cannot be.
+const failoverSince = 17
 
 // dropSlot removes a slot that cannot go on. A walsender that is still dying is
 // waited for.

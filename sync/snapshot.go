@@ -43,6 +43,9 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 	if err := p.table.begin(generation, 1, 1, p.config.Seed); err != nil {
 		return err
 	}
+	if err := p.table.sealAnew(generation); err != nil {
+		return err
+	}
 	p.total = p.extent.rows
 	p.durations.lap()
 	source, err := p.read(ctx)

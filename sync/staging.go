@@ -30,23 +30,27 @@ func (p *publisher) createTables(ctx context.Context) error {
 	for _, c := range p.table.keptPlaces() {
 		places += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
 	}
-	records := fmt.Sprintf("CREATE TABLE %s WITH (fillfactor = %d) AS SELECT 0::bigint AS %s, %s%s FROM %s WITH NO DATA", p.table.recordsTable(), recordsFill, recordColumn, p.table.layout.columns.list(""), places, p.table.layout.source().sql())
+	records := []string{fmt.Sprintf("CREATE TABLE %s WITH (fillfactor = %d) AS SELECT 0::bigint AS %s, %s%s FROM %s WITH NO DATA", p.table.recordsTable(), recordsFill, recordColumn, p.table.layout.columns.list(""), places, p.table.layout.source().sql())}
 	if p.config.isApart() {
 		var err error
 		if records, err = p.emptyRecords(ctx, places); err != nil {
 			return err
 		}
 	}
-	statements := []string{
-		p.dropAll(),
-		records,
-		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.table.recordsTable(), recordColumn),
-	}
+	statements := append([]string{p.dropAll()}, records...)
+	statements = append(statements, fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.table.recordsTable(), recordColumn))
 	statements = append(statements, p.spreadRecords()...)
 	if p.table.layout.isMirrored() {
 		return p.fenced(ctx, append(statements, p.table.mirrorView()), "preparing the tables")
 	}
 	if p.table.isPacked() {
+		statements = append(statements, p.createMembers()...)
+		if p.config.Distribute { // workers know the type once its table is committed
+			if err := p.fenced(ctx, statements, "preparing the tables"); err != nil {
+				return err
+			}
+			statements = nil
+		}
 		return p.fenced(ctx, append(statements, p.createPacked()...), "preparing the tables")
 	}
 	for i, part := range p.table.parts {
@@ -79,8 +83,8 @@ func (p *publisher) createLinkedAudiences() (statements []string) {
 		release := a.relation("release", p.table.release.generation)
 		made := fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s AS l, %s AS r WITH NO DATA",
 			release, listed(p.table.mode.marks(), "l."), p.columnsFor(a), p.table.release.releaseTable(), p.table.recordsTable())
-		if p.table.layout.isGuarded() { // those that are hidden from it, too, for audiences behind it
-			made = fmt.Sprintf("CREATE TABLE %s AS SELECT * FROM %s WITH NO DATA", release, p.table.release.releaseTable())
+		if p.table.layout.isGuarded() {
+			made = p.table.createFollowed(a)
 		}
 		statements = append(statements, made)
 		statements = append(statements, p.spread(release, p.table.parts[0].column)...)

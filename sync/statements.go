@@ -54,18 +54,23 @@ func sendTo(ctx context.Context, tx pgx.Tx) *statements {
 	return &statements{send: func(c chunk) error { return c.send(ctx, tx) }}
 }
 
-// chunk is what the server is sent at once: statements, or rows of a table.
+// chunk is what the server is sent at once: statements, or rows of a table, or what is made of what it
+// answers.
 type chunk struct {
 	batch *pgx.Batch // nil for rows
 	into  string     // the table with its columns
 	rows  []byte     // in COPY's text form
+	do    step       // what reads before it writes, instead of both
 }
 
 // send has the server execute the chunk.
 func (c chunk) send(ctx context.Context, tx pgx.Tx) (err error) {
-	if c.batch != nil {
+	switch {
+	case c.do != nil:
+		err = c.do(ctx, tx)
+	case c.batch != nil:
 		err = tx.SendBatch(ctx, c.batch).Close()
-	} else {
+	default:
 		_, err = tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(c.rows), "COPY "+c.into+" FROM STDIN")
 	}
 	if err != nil {
@@ -105,6 +110,13 @@ func (s *statements) Copy(into string, rows []byte) {
 	}
 	if s.flush(); s.err == nil {
 		s.err = s.send(chunk{into: into, rows: rows})
+	}
+}
+
+// Do adds what reads of the store before it writes, behind what was added before.
+func (s *statements) Do(do func(ctx context.Context, tx pgx.Tx) error) {
+	if s.flush(); s.err == nil {
+		s.err = s.send(chunk{do: do})
 	}
 }
 

@@ -27,8 +27,8 @@ func TestStatementsOfAStart(t *testing.T) {
 		s.syncer.config.Recovery = StopOnLoss
 		return find(ctx, s, of)
 	}
-	slot := func(values ...any) answer {
-		return answer{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name", rows: [][]any{values}}
+	slot := func(lost bool, values ...any) answer {
+		return answer{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name", rows: [][]any{append([]any{lost, ""}, values...)}}
 	}
 	noSlot := answer{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name"}
 	position := func(lsn, system string, timeline int) answer {

@@ -117,7 +117,7 @@ func usualAnswers(of *table) []answer {
 		{words: "SELECT identity::text FROM kproxy_store.accepted", rows: [][]any{{identity}}},
 		{words: "SELECT table_schema, table_name, generation, policy_digest", rows: [][]any{storedRow(of, nil)}},
 		{words: "SELECT epoch, lsn::text", rows: [][]any{{5, "0/64", "this", 2, "", 0}}},
-		{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name", rows: [][]any{{false, "pgoutput", "hospital", "0/5A"}}},
+		{words: "FROM pg_catalog.pg_replication_slots s WHERE slot_name", rows: [][]any{{false, "", "pgoutput", "hospital", "0/5A"}}},
 		{words: "pg_wal_lsn_diff", rows: [][]any{{500, "reserved", 100}}},
 		{words: "RETURNING epoch", rows: [][]any{{6}}},
 		{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{false}}},
@@ -156,7 +156,7 @@ func storedRow(of *table, change func(*generation)) []any {
 	}
 	return []any{
 		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
-		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret, g.promise, g.audiences,
+		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret, g.promise, g.audiences, g.lineage,
 	}
 }
 
@@ -225,7 +225,7 @@ func TestStatementsOfGenerations(t *testing.T) {
 			found, err := s.store.generations(ctx)
 			return fmt.Sprintf("%+v, the last number is %d", found, s.store.lastGeneration), err
 		}, answers: []answer{stored(t, func(g *generation) {
-			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def", `{"partners":{"Classes":2}}`, "p"}
+			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def", `{"partners":{"Classes":2}}`, "p", "l"}
 		})}},
 		{name: "record", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
 			of.nextRecord, of.release.position, of.release.showAt, of.release.previous = 9, 100, 200, 5

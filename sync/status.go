@@ -49,6 +49,12 @@ type Status struct {
 	// Session is the server process of the session by which this process holds the lock for
 	// applying; 0 where it does not.
 	Session uint32
+	// Stale is since when this process knows of nobody who applies changes: what readers have is of
+	// then, or a little later. It is zero while changes are applied.
+	Stale time.Time
+	// Primary says what is wrong with the primary of a source that is a standby; empty where nothing is, and
+	// where the source is none.
+	Primary string
 	// Slot is how the replication slot was found last.
 	Slot SlotStatus
 	// Tables tells each table's release.

@@ -27,6 +27,11 @@ const (
 	maxMessages     = 256
 	maxMessageBytes = 64 << 10
 	maxQueued       = 256
+	// smallPiece is how many messages are few for a stream that lags behind, and pieceTime how long more
+	// of them are then waited for: each time that the server's process has written a message it may be
+	// read alone, which costs more than applying it.
+	smallPiece = 32
+	pieceTime  = time.Millisecond
 )
 
 const (
@@ -41,6 +46,7 @@ const (
 type message struct {
 	data      []byte // a logical replication message; nil for a keepalive
 	keepalive pglogrepl.LSN
+	lag       time.Duration // how long after its commit a transaction was sent, where the message begins one
 }
 
 // acknowledgement is what the server may be told that it need not keep any more.
@@ -75,6 +81,7 @@ type receiver struct {
 	failpoint func(string)
 	answered  time.Time
 	heard     time.Time // when the server said something
+	lagging   bool      // as group.lagging
 }
 
 // startStream has the server send the changes that follow the position.
@@ -172,8 +179,12 @@ func (r *receiver) run(ctx context.Context) error {
 		if err := r.receiveRest(ctx); err != nil {
 			return err
 		}
+		few := len(r.batch) < smallPiece
 		if err := r.queue(ctx); err != nil {
 			return err
+		}
+		if r.lagging && few {
+			time.Sleep(pieceTime)
 		}
 	}
 }
@@ -274,11 +285,32 @@ func (r *receiver) copyData(ctx context.Context, data []byte) error {
 		// The connection reuses its buffer.
 		at := len(r.copied)
 		r.copied = append(r.copied, x.WALData...)
-		r.batch = append(r.batch, message{data: r.copied[at:len(r.copied):len(r.copied)]})
+		m := message{data: r.copied[at:len(r.copied):len(r.copied)]}
+		if len(m.data) > 0 && pglogrepl.MessageType(m.data[0]) == pglogrepl.MessageTypeBegin {
+			m.lag = lagOf(x)
+			r.lagging = isLate(m.lag)
+		}
+		r.batch = append(r.batch, m)
 		return nil
 	default:
 		return fmt.Errorf("unknown message %q in the stream", data[0])
 	}
+}
+
+// epoch is what PostgreSQL counts microseconds from.
+var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// lagOf is how long after its commit a transaction was sent, by the clock of the server, which sends the
+// former time with the message that begins it and the latter with every message. Both times are of one clock,
+// but where a standby sends what its primary has committed.
+func lagOf(x pglogrepl.XLogData) time.Duration {
+	from := &messageReader{rest: x.WALData}
+	from.bytes(9) // the kind of the message, and where the commit begins
+	committed := time.Duration(from.lsn()) * time.Microsecond
+	if from.short {
+		return 0 // the applier says so
+	}
+	return x.ServerTime.Sub(epoch.Add(committed))
 }
 
 // queue hands the messages to the applier and keeps answering while it is busy.

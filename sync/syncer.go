@@ -26,6 +26,7 @@ type Syncer struct {
 	mu        gosync.Mutex
 	owner     *pgx.ConnConfig // see LogInAs
 	source    *pgx.ConnConfig // likewise; nil where the source is in the store's database
+	primary   *pgx.ConnConfig // likewise; nil where the source is meant to be one
 	status    Status
 	published chan struct{}
 	announce  gosync.Once
@@ -39,10 +40,13 @@ type Syncer struct {
 	removed             map[catalog.Name]bool // by Reload
 	followed            bool                  // another process has applied since Run began
 	haltedRetried       bool                  // halted tables were looked at afresh since Run or Reload
-	restart             context.CancelCauseFunc
-	undecodable         bool        // the slot cannot be read
-	conns               connTracker // of the store's server
-	apart               connTracker // of the source's server, where that is configured apart
+	leaving             *leaving              // of the attempt under way
+	reloading           bool                  // the configuration is another one than that of the attempt under way
+	unproved            bool                  // see Config.Unproved
+	handover            *handover             // to the next session; Run's
+	undecodable         bool                  // the slot cannot be read
+	conns               connTracker           // of the store's server
+	apart               connTracker           // of the source's server, where that is configured apart
 	progress            atomic.Pointer[progress]
 	retry               chan struct{} // ends a pause
 	superseded          atomic.Int32  // see Supersede
@@ -54,7 +58,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	s := &Syncer{
-		config: c, owner: c.Owner, source: c.Source, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
+		config: c, unproved: c.Unproved, owner: c.Owner, source: c.Source, primary: c.Primary, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}
 	s.Supersede(c.Superseded)
@@ -77,12 +81,12 @@ func (s *Syncer) Status() Status {
 }
 
 // LogInAs has connections that are made from now on show in another way who they belong to, such
-// as by a new password; servers, databases and roles are those of Config.Owner and Config.Source.
+// as by a new password; servers, databases and roles are those of Config.Owner, Config.Source and Config.Primary.
 // Connections that are there go on.
-func (s *Syncer) LogInAs(owner, source *pgx.ConnConfig) {
+func (s *Syncer) LogInAs(owner, source, primary *pgx.ConnConfig) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owner, s.source = owner, source
+	s.owner, s.source, s.primary = owner, source, primary
 }
 
 // errReload ends an attempt because the configuration has changed.
@@ -101,6 +105,7 @@ func (s *Syncer) Reload(tables []catalog.Publication) {
 func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.unproved = false
 	s.whole, s.byOperator = whole, s.byOperator || byOperator && s.applies
 	for _, before := range s.tables {
 		name := before.Policy.Table
@@ -127,8 +132,9 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 		delete(s.removed, now.Policy.Table)
 	}
 	s.tables, s.haltedRetried = slices.Clone(tables), false
-	if s.restart != nil {
-		s.restart(errReload)
+	if s.leaving != nil {
+		s.reloading = true
+		s.leaving.ask()
 	}
 }
 
@@ -175,6 +181,7 @@ func (s *Syncer) setUnreadable(is bool) {
 func (s *Syncer) setState(state State, reason, fix string) {
 	s.mu.Lock()
 	s.status.State, s.status.Reason, s.status.Fix = state, reason, fix
+	s.status.Stale = staleSince(s.status.Stale, state)
 	s.mu.Unlock()
 	s.notify()
 }
@@ -186,16 +193,19 @@ func (s *Syncer) setSession(pid uint32) {
 	s.mu.Unlock()
 }
 
+// setTable notes the status of a table, unless a reload has said meanwhile what it is to be.
 func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
 	s.mu.Lock()
-	s.status.Tables[name] = status
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	if !s.reloading {
+		s.status.Tables[name] = status
+	}
 }
 
 // notify passes the status on, and announces when there is nothing more to wait for.
 func (s *Syncer) notify() {
 	status := s.Status()
-	ready := status.State == Streaming || status.State == Following
+	ready := status.State == Streaming || status.State == Following || status.State == Reconnecting && s.isUnproved()
 	for _, p := range s.configured() {
 		ready = ready && status.Tables[p.Policy.Table].State != Unpublished
 	}
@@ -240,7 +250,11 @@ func (s *session) report(figures map[*table]TableStatus) {
 	}
 	s.progressed.inStep.Store(!lagging && !s.superseded())
 	s.progressed.advance(s.position)
-	for _, t := range s.tables {
+	reported := s.tables
+	if s.syncer.reloading {
+		reported = nil // they may be other ones already, and readers not to have them
+	}
+	for _, t := range reported {
 		before, now := s.syncer.status.Tables[t.layout.name()], figures[t]
 		now.Generation = t.release.generation
 		if t.release.showAt != 0 {
@@ -270,7 +284,7 @@ func (s *session) report(figures map[*table]TableStatus) {
 // warnOfAudiences tells of audiences that see nothing of a table any more.
 func (s *Syncer) warnOfAudiences(name catalog.Name, before, now TableStatus) {
 	for audience, status := range now.Audiences {
-		if status.Reason != "" && before.Audiences[audience].Reason == "" && now.Records > 0 && now.Reason == "" {
+		if catalog.IsAudienceName(audience) && status.Reason != "" && before.Audiences[audience].Reason == "" && now.Records > 0 && now.Reason == "" {
 			s.config.Logger.Warn("the table is withheld from an audience", "relation", name, "audience", audience, "reason", status.Reason)
 		}
 	}
@@ -339,11 +353,19 @@ func (s *Syncer) attempt(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	s.mu.Lock()
-	s.restart = cancel
+	s.leaving, s.reloading = newLeaving(cancel), false
 	s.mu.Unlock()
+	if s.isUnproved() {
+		err := s.standBy(ctx)
+		if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
+			return cause
+		}
+		return err
+	}
 	ses, err := s.connect(ctx)
 	if err == nil {
 		defer ses.close()
+		ses.ending = s.leaving.boundary
 		err = guard(s.config.Logger, func() error { return ses.run(ctx) })
 	}
 	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
@@ -386,6 +408,14 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.findPosition(ctx); err != nil {
 		return err
 	}
+	if err := s.takeKeys(ctx); err != nil {
+		return err
+	}
+	accepted, err := acceptedNumber(ctx, s.store.conn)
+	if err != nil {
+		return err
+	}
+	s.accepted = accepted
 	// From here on the server sees whether this process is alive, also while it loads.
 	s.shared.ack.stored.Store(uint64(s.position))
 	first, err := s.startStream(ctx)
@@ -396,6 +426,7 @@ func (s *session) run(ctx context.Context) error {
 		_ = first.stop() // there is a better reason
 		return err
 	}
+	s.syncer.leaving.begin()
 	s.syncer.mu.Lock()
 	s.syncer.haltedRetried = true
 	clear(s.syncer.removed)
@@ -405,7 +436,12 @@ func (s *session) run(ctx context.Context) error {
 	s.syncer.progress.Store(s.progressed)
 	s.syncer.setState(Streaming, "", "")
 	s.report(s.figures())
-	if err := s.apply(ctx, w, first); err != nil {
+	s.tellKept()
+	err = s.apply(ctx, w, first)
+	if errors.Is(err, errReload) || errors.Is(err, errRestart) {
+		s.handOver()
+	}
+	if err != nil {
 		return fmt.Errorf("applying changes: %w", err)
 	}
 	return errors.New("applying changes: the replication stream ended")

@@ -32,6 +32,8 @@ type bench struct {
 	source *pgx.Conn // superuser
 	apart  *pgx.Conn // likewise, in the database of the store; nil where that is the source's
 	config Config
+	// distributed says that the store's database is the coordinator of Citus.
+	distributed bool
 }
 
 // sourceTables cover the column types whose text form, NULLs or size need care.
@@ -93,11 +95,16 @@ func newBenchOf(t *testing.T, server *pgserver.Server, setup string, policy cata
 // one. Types are made there as the operator would.
 func newApartBench(t *testing.T, server, other *pgserver.Server, setup string, policy catalog.Policy) *bench {
 	t.Helper()
-	b := &bench{t: t, dsn: pgtest.Database(t, server)}
-	b.source, b.apart = b.connect(), connectTo(t, pgtest.Database(t, other))
+	return (&bench{t: t, dsn: pgtest.Database(t, server)}).beside(server, pgtest.Database(t, other), setup, policy)
+}
+
+// beside prepares a bench whose store is in another database.
+func (b *bench) beside(server *pgserver.Server, release, setup string, policy catalog.Policy) *bench {
+	b.t.Helper()
+	b.source, b.apart = b.connect(), connectTo(b.t, release)
 	b.exec(setup)
-	if _, err := b.store().Exec(t.Context(), userTypes); err != nil {
-		t.Fatal(err)
+	if _, err := b.store().Exec(b.t.Context(), userTypes); err != nil {
+		b.t.Fatal(err)
 	}
 	return b.provide(server, policy)
 }
@@ -142,6 +149,7 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 	if b.apart != nil {
 		input.Side = provision.ReleaseSide
 		source := input
+		input.Distribute = b.distributed
 		source.Side, source.Owner.Name = provision.SourceSide, "source_"+database
 		if err := provisiontest.Apply(ctx, b.source, source); err != nil {
 			t.Fatal(err)
@@ -152,10 +160,13 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 	if err := provisiontest.Apply(ctx, b.store(), input); err != nil {
 		t.Fatal(err)
 	}
+	if b.apart != nil { // on a server of its own, too, it is asked about at the source
+		b.exec("DO $$ BEGIN CREATE ROLE " + reader + "; EXCEPTION WHEN duplicate_object THEN END $$")
+	}
 	ownerConfig := b.store().Config().Copy()
 	ownerConfig.User, ownerConfig.Password = owner, "owner"
 	b.config = Config{
-		Owner: ownerConfig, Source: sourceConfig, Reader: reader, Publication: "kproxy", Slot: "slot_" + database, Seed: 1,
+		Owner: ownerConfig, Source: sourceConfig, Reader: reader, Publication: "kproxy", Slot: "slot_" + database, Seed: 1, Distribute: b.distributed,
 		Tables: b.publications(policy, reader), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	t.Cleanup(func() { b.dropSlot(server, database) })

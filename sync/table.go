@@ -37,7 +37,8 @@ type table struct {
 	mode       updateMode
 	keys       *keys
 	keyBuffers [2][]byte // for the keys of the old and the new row
-	copies     *copies   // nil where members are written inside the server
+	sealing    sealing
+	copies     *copies // nil where members are written inside the server
 	now        func() time.Time
 	logger     *slog.Logger
 
@@ -93,6 +94,9 @@ func newTable(p catalog.Publication) (*table, error) {
 	if t.layout.former, err = formerDigest(p, t.layout.columns); err != nil {
 		return nil, err
 	}
+	if t.layout.lineageDigest, err = lineageDigest(p, t.layout.columns); err != nil {
+		return nil, err
+	}
 	if t.layout.promise, err = promiseOf(p); err != nil {
 		return nil, err
 	}
@@ -111,7 +115,7 @@ func newTable(p catalog.Publication) (*table, error) {
 	}
 	if t.layout.isMirrored() {
 		t.layout.audiences = viewersOf(p)
-		return t, nil // it has no classes
+		return t, t.errUnsealable() // it has no classes
 	}
 	if t.layout.audiences, err = audiencesOf(p, schema, t.layout.attributes); err != nil {
 		return nil, err
@@ -119,7 +123,10 @@ func newTable(p catalog.Publication) (*table, error) {
 	if t.layout.method, err = methods.Trying(p.Policy.Method, p.Policy.Effort); err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.Policy.Table, err)
 	}
-	return t, t.divide()
+	if err := t.divide(); err != nil {
+		return nil, err
+	}
+	return t, t.errUnsealable()
 }
 
 // begin makes the table empty in memory: the state that load and the initial

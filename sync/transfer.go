@@ -31,6 +31,9 @@ func (p *publisher) sendRange(ctx context.Context, source, store pgx.Tx, from so
 	piped, into := io.Pipe()
 	read := make(chan error, 1)
 	rows := &numberedRows{into: into, next: int64(from.first)}
+	if p.table.layout.isSealed() {
+		rows.sealer, rows.values = &rowSealer{box: p.table.sealing.box}, make([]value, len(p.table.layout.columns))
+	}
 	if len(places) > 0 {
 		rows.places = p.table.mode.place(ids)
 	}
@@ -47,8 +50,7 @@ func (p *publisher) sendRange(ctx context.Context, source, store pgx.Tx, from so
 		}
 		into.CloseWithError(err) // nil is the end of the rows
 	}()
-	columns := append([]string{recordColumn, p.table.layout.columns.list("")}, columnNames(places)...)
-	tag, err := store.Conn().PgConn().CopyFrom(ctx, piped, fmt.Sprintf("COPY %s (%s) FROM STDIN", p.table.recordsTable(), strings.Join(columns, ", ")))
+	tag, err := store.Conn().PgConn().CopyFrom(ctx, piped, "COPY "+p.table.into(places)+" FROM STDIN")
 	if err != nil {
 		piped.CloseWithError(errInVain)
 		cancel()
@@ -77,16 +79,20 @@ var (
 // server sends each row by itself (PostgreSQL, COPY Operations).
 type numberedRows struct {
 	into   io.Writer
-	next   int64 // the next row's number
-	done   int   // rows
-	places []any // a slice of values for each column of places
+	next   int64      // the next row's number
+	done   int        // rows
+	places []any      // a slice of values for each column of places
+	sealer *rowSealer // nil where rows are stored as they are
+	values []value    // of a row that is to be sealed
 	piece  []byte
 }
 
 // Write takes one row, with its end.
 func (r *numberedRows) Write(row []byte) (int, error) {
 	r.piece = append(strconv.AppendInt(r.piece, r.next, 10), '\t')
-	r.piece = append(r.piece, row[:len(row)-1]...)
+	if err := r.appendRow(row[:len(row)-1]); err != nil {
+		return 0, err
+	}
 	for _, column := range r.places {
 		r.piece = append(r.piece, '\t')
 		var err error
@@ -101,6 +107,25 @@ func (r *numberedRows) Write(row []byte) (int, error) {
 		return len(row), nil
 	}
 	return len(row), r.flush()
+}
+
+// appendRow appends the row, sealed where it is to be.
+func (r *numberedRows) appendRow(row []byte) (err error) {
+	if r.sealer == nil {
+		r.piece = append(r.piece, row...)
+		return nil
+	}
+	fields := strings.Split(string(row), "\t")
+	if len(fields) != len(r.values) {
+		return errCopyText
+	}
+	for i, field := range fields {
+		if r.values[i], err = copyField(field); err != nil {
+			return err
+		}
+	}
+	r.piece = r.sealer.appendField(r.piece, r.next, r.values)
+	return nil
 }
 
 func (r *numberedRows) flush() error {
@@ -134,14 +159,17 @@ func appendPlace(text []byte, column any, row int) ([]byte, error) {
 	return append(text, copyNull...), nil // one row too many, which is counted
 }
 
-// emptyRecords creates the table of records where the server of the store does not know the source,
+// emptyRecords are statements that create the table of records where the server of the store does not know the source,
 // by the names of the columns' types and collations.
-func (p *publisher) emptyRecords(ctx context.Context, places string) (string, error) {
+func (p *publisher) emptyRecords(ctx context.Context, places string) ([]string, error) {
 	columns, err := p.table.layout.source().typed(ctx, p.readers[0])
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return fmt.Sprintf("CREATE TABLE %s WITH (fillfactor = %d) AS SELECT 0::bigint AS %s, %s%s WITH NO DATA", p.table.recordsTable(), recordsFill, recordColumn, columns, places), nil
+	if p.table.layout.isSealed() {
+		return p.table.createSealed(columns), nil
+	}
+	return []string{fmt.Sprintf("CREATE TABLE %s WITH (fillfactor = %d) AS SELECT 0::bigint AS %s, %s%s WITH NO DATA", p.table.recordsTable(), recordsFill, recordColumn, columns, places)}, nil
 }
 
 // typed are the stored columns as typed NULLs, with the collations that are not those of their types.

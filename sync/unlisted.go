@@ -33,14 +33,15 @@ const lineageRenamed = "it was protected as %s, and that lineage has ended; " +
 	"readers who compare a new release of this guarded table with the earlier one could single people out"
 
 // changesLineage is why a guarded table cannot be published under the policy as it is.
-func changesLineage(name catalog.Name, g generation) *TableError {
+func changesLineage(t *layout, g generation) *TableError {
 	if g.isMark() {
-		return &TableError{Table: name, What: lineageEnded, Fix: fixEnded}
+		return &TableError{Table: t.name(), What: lineageEnded, Fix: fixEnded}
 	}
-	return &TableError{
-		Table: name, Fix: fixLineage,
-		What: "the policy or the table has changed; readers who compare new classes of this guarded table with the old ones could single people out",
+	what := "the policy or the table has changed; readers who compare new classes of this guarded table with the old ones could single people out"
+	if t.unlinked != "" {
+		what += ": " + t.unlinked
 	}
+	return &TableError{Table: t.name(), Fix: fixLineage, What: what}
 }
 
 // dropUnlisted drops the tables that are no longer in the configuration. A process that takes
@@ -72,7 +73,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 		}
 		dropped = dropped || gone
 	}
-	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return dropOrphans(ctx, tx, s.making()) }); err != nil {
+	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.store.dropOrphans(ctx, tx, s.making()) }); err != nil {
 		return err
 	}
 	if dropped {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -57,9 +56,9 @@ func (v publishedView) copiedList(prefix string) string {
 	return strings.Join(names, ", ")
 }
 
-// unpackedList are the columns of shownList as expressions over p, a packed row, and m,
-// one of its members.
-func (v publishedView) unpackedList() string {
+// unpackedList are the columns of shownList as expressions over p, a packed row with one of its members
+// as a column.
+func (v publishedView) unpackedList(member string) string {
 	var list []string
 	for _, c := range v.publication.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
@@ -67,7 +66,7 @@ func (v publishedView) unpackedList() string {
 		case c.Generalized():
 			list = append(list, "p."+name)
 		case c.Part == catalog.Copy:
-			list = append(list, fmt.Sprintf("m.%s AS %s", catalog.QuoteIdentifier(c.Source), name))
+			list = append(list, fmt.Sprintf("(p.%s).%s AS %s", member, catalog.QuoteIdentifier(c.Source), name))
 		}
 	}
 	return strings.Join(list, ", ")
@@ -134,44 +133,74 @@ func (v publishedView) comment(ctx context.Context, on executor) error {
 	return nil
 }
 
-// grant grants what is published of a table to those who read it.
-func (s *store) grant(ctx context.Context, on executor, t *table) error {
-	if err := t.grant(ctx, on, s.reader); err != nil {
+// grant grants what is published of a table to those who read it. Readers are shown its release, or else, so far, what was
+// before or nothing.
+func (s *store) grant(ctx context.Context, on executor, t *table, shown bool) error {
+	if err := t.grant(ctx, on, s.reader, shown); err != nil {
 		return err
 	}
 	for i := range t.layout.audiences {
 		a := &t.layout.audiences[i]
-		if err := revokeFrom(ctx, on, t.layout.name(), regexp.QuoteMeta(a.publication.Policy.Published().Schema), a.role); err != nil {
-			return err
-		}
-		if a.role == "" {
+		if a.removed {
 			continue
 		}
-		if t.release.showAt != 0 { // it is shown what was before, or nothing
-			there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", a.view().sql())
+		if err := revokeFrom(ctx, on, t.layout.name(), ofAudience(t.layout.name(), a.name), a.role); err != nil {
+			return err
+		}
+		if a.role == "" || a.unseen {
+			continue
+		}
+		if !shown {
+			there, err := isThere(ctx, on, a.view().sql())
 			if err != nil {
 				return fmt.Errorf("looking for the published view of %s for %s: %w", t.layout.name(), a.name, err)
 			}
-			if there.RowsAffected() == 0 {
+			if !there {
 				continue
 			}
 		}
 		if err := a.view().grant(ctx, on, a.role); err != nil {
 			return err
 		}
+		if err := t.grantClasses(ctx, on, a, a.role, shown); err != nil {
+			return fmt.Errorf("for audience %s: %w", a.name, err)
+		}
 	}
 	return nil
 }
 
-// revokeFrom revokes what is published of a table, in schemas with names of a pattern, from all but one.
-func revokeFrom(ctx context.Context, on executor, name catalog.Name, schema, except string) error {
+// isThere says whether a relation exists, by its quoted name.
+func isThere(ctx context.Context, on executor, name string) (bool, error) {
+	found, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", name)
+	return found.RowsAffected() > 0, err // none after an error
+}
+
+// ofAudience is the condition that a view, c in the schema n, is what is published of a table for an audience, or the
+// summary of that.
+func ofAudience(name catalog.Name, audience string) string {
+	var either []string
+	for _, view := range []catalog.Name{catalog.PublishedFor(audience, name), catalog.ClassesFor(audience, name)} {
+		either = append(either, fmt.Sprintf("(n.nspname, c.relname) = (%s, %s)", catalog.QuoteLiteral(view.Schema), catalog.QuoteLiteral(view.Relation)))
+	}
+	return "(" + strings.Join(either, " OR ") + ")"
+}
+
+// ofAudiences is ofAudience for all audiences, also for those of earlier configurations.
+func ofAudiences(name catalog.Name) string {
+	return fmt.Sprintf("(c.relname = %s AND n.nspname ~ %s OR n.nspname = %s AND c.relname ~ %s)",
+		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+catalog.AudienceSchemaPattern(name.Schema)+"$"),
+		catalog.QuoteLiteral(catalog.CatalogSchema), catalog.QuoteLiteral("^"+catalog.AudienceClassesPattern(name)+"$"))
+}
+
+// revokeFrom revokes the published views of a table for which a condition holds from all roles but one.
+func revokeFrom(ctx context.Context, on executor, name catalog.Name, which, except string) error {
 	_, err := on.Exec(ctx, fmt.Sprintf(`DO $kproxy$ DECLARE one text; BEGIN
 	FOR one IN SELECT pg_catalog.format('REVOKE ALL ON %%I.%%I FROM %%s', n.nspname, c.relname, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END)
 		FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
-		WHERE c.relkind = 'v' AND c.relname = %s AND n.nspname ~ %s AND a.grantee <> c.relowner AND r.rolname IS DISTINCT FROM %s
+		WHERE c.relkind = 'v' AND %s AND a.grantee <> c.relowner AND r.rolname IS DISTINCT FROM %s
 	LOOP EXECUTE one; END LOOP; END $kproxy$`,
-		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+schema+"$"), catalog.QuoteLiteral(except)))
+		which, catalog.QuoteLiteral(except)))
 	if err != nil {
 		return fmt.Errorf("revoking what is published of %s for audiences: %w", name, err)
 	}
@@ -192,15 +221,14 @@ func hide(ctx context.Context, on executor, name catalog.Name) error {
 
 // hideFromOthers drops the published views of a table for all audiences but some.
 func hideFromOthers(ctx context.Context, on executor, name catalog.Name, shown []string) error {
-	schemas := make([]string, len(shown))
-	for i, audience := range shown {
-		schemas[i] = catalog.QuoteLiteral(catalog.ReleaseSchemaFor(audience, name.Schema))
+	which := ofAudiences(name)
+	for _, audience := range shown {
+		which += " AND NOT " + ofAudience(name, audience)
 	}
 	_, err := on.Exec(ctx, fmt.Sprintf(`DO $kproxy$ DECLARE one text; BEGIN
 	FOR one IN SELECT pg_catalog.format('DROP VIEW %%I.%%I CASCADE', n.nspname, c.relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-		WHERE c.relkind = 'v' AND c.relname = %s AND n.nspname ~ %s AND n.nspname <> ALL (ARRAY[%s]::text[])
-	LOOP EXECUTE one; END LOOP; END $kproxy$`,
-		catalog.QuoteLiteral(name.Relation), catalog.QuoteLiteral("^"+catalog.AudienceSchemaPattern(name.Schema)+"$"), strings.Join(schemas, ", ")))
+		WHERE c.relkind = 'v' AND %s
+	LOOP EXECUTE one; END LOOP; END $kproxy$`, which))
 	if err != nil {
 		return fmt.Errorf("dropping what is published of %s for audiences: %w", name, err)
 	}
@@ -213,8 +241,8 @@ func hideFrom(ctx context.Context, on executor, name catalog.Name, audiences []s
 		return err
 	}
 	for _, audience := range audiences {
-		view := catalog.Name{Schema: catalog.ReleaseSchemaFor(audience, name.Schema), Relation: name.Relation}
-		if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+view.SQL()+" CASCADE"); err != nil {
+		views := catalog.PublishedFor(audience, name).SQL() + ", " + catalog.ClassesFor(audience, name).SQL()
+		if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+views+" CASCADE"); err != nil {
 			return fmt.Errorf("dropping what is published of %s for %s: %w", name, audience, err)
 		}
 	}
@@ -228,13 +256,13 @@ func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) erro
 		return err
 	}
 	for _, view := range []string{catalog.Published(name).SQL(), catalog.Classes(name).SQL()} {
-		there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
-		if there.RowsAffected() > 0 { // none after an error
+		there, err := isThere(ctx, on, view)
+		if there {
 			_, err = on.Exec(ctx, "REVOKE SELECT, REFERENCES ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
 		}
 		if err != nil {
 			return fmt.Errorf("revoking the published view of %s: %w", name, err)
 		}
 	}
-	return revokeFrom(ctx, on, name, catalog.AudienceSchemaPattern(name.Schema), "")
+	return revokeFrom(ctx, on, name, ofAudiences(name), "")
 }

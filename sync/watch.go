@@ -13,18 +13,19 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// watcher queries the databases on its own connections and goroutine: for requests of the
+// watcher checks the databases on connections and a goroutine of its own: for requests of the
 // operator, for definitions, which the stream does not carry, for connections that are open
 // only at this end, and for the lag of the slot. It also sends heartbeats to an idle stream.
 type watcher struct {
 	syncer *Syncer
 	shared *shared
-	store  store // without connections until the first look, and after one that failed
+	store  store // without connections until the first check, and after one that failed
 	// found passes findings to the applier.
 	found    chan finding
 	beat     time.Time // of the last heartbeat
 	slotAt   time.Time // when the slot was last measured
-	failures int       // looks that failed, one after the other
+	failures int       // checks that failed in a row
+	primary  *pgx.Conn // for heartbeats, where the source is a standby
 	seen     []walMark // oldest first; all but the first lie behind the position
 }
 
@@ -37,6 +38,8 @@ type finding struct {
 	table      catalog.Name
 	definition definition
 	at         pglogrepl.LSN
+	// timeline is one that the source's server has gone on to; else 0.
+	timeline int64
 }
 
 // walMark is where the WAL ended at a moment.
@@ -47,12 +50,12 @@ type walMark struct {
 
 const (
 	watchInterval = time.Second
-	// watchTimeout bounds a look; the next one is on another connection.
+	// watchTimeout bounds a check; after it, the next one is on another connection.
 	watchTimeout = 10 * time.Second
 	// slotInterval is how often the slot is measured.
 	slotInterval = 5 * time.Second
-	// deadAfter is for how long an answer is awaited before the server is asked whether
-	// there will be one.
+	// deadAfter is how long an answer is awaited before another connection asks the server whether
+	// one will come.
 	deadAfter = 15 * time.Second
 )
 
@@ -65,7 +68,7 @@ func newWatcher(s *session) *watcher {
 
 // run checks the database until ctx ends. A failed check does not end the session.
 func (w *watcher) run(ctx context.Context) {
-	defer func() { w.store.close() }()
+	defer func() { w.store.close(); w.closePrimary() }()
 	for sleep(ctx, watchInterval) == nil {
 		err := guard(w.syncer.config.Logger, func() error { return w.check(ctx) })
 		if err == nil {
@@ -101,7 +104,7 @@ const warnAfter = 5
 func (w *watcher) report(f finding) {
 	select {
 	case w.found <- f:
-	default: // the next look finds it again
+	default: // the next check finds it again
 	}
 }
 
@@ -113,8 +116,8 @@ func (w *watcher) check(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, look := range []func(context.Context) error{w.checkConnections, w.checkRequests, w.checkDefinitions, w.checkHalted, w.checkSlot} {
-		if err := look(ctx); err != nil {
+	for _, one := range []func(context.Context) error{w.checkConnections, w.checkRequests, w.checkDefinitions, w.checkHalted, w.checkTimeline, w.checkSlot} {
+		if err := one(ctx); err != nil {
 			return err
 		}
 	}
@@ -150,8 +153,8 @@ func (w *watcher) checkRequests(ctx context.Context) error {
 	return nil
 }
 
-// watchedTable is a table whose definition is looked at. Of the table itself, only what
-// never changes is read.
+// watchedTable is a table whose definition is checked. Of the table itself, the watcher reads only what
+// never changes.
 type watchedTable struct {
 	table      *table
 	definition definition
@@ -186,7 +189,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 			return err
 		}
 		f := finding{table: t.table.layout.name(), definition: now}
-		if err := w.store.source.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
+		if err := w.store.source.QueryRow(ctx, "SELECT ("+sourceEnd+")::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
 		if e := t.table.layout.source().differs(now, t.definition.text()); absent || e.afresh || !empty {
@@ -197,8 +200,8 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 	return nil
 }
 
-// checkHalted finds tables that were halted for what they were, and are again what was
-// accepted.
+// checkHalted finds halted tables whose definition is again the accepted one, and ends the session so
+// that they go on.
 func (w *watcher) checkHalted(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
 		return nil
@@ -246,8 +249,8 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	return w.store.mayRead(ctx, t.layout.name())
 }
 
-// onlyEmptier tells whether nothing has come but partitions without rows: rows that they
-// get from now on are in the stream.
+// onlyEmptier reports whether partitions without rows are the only change: rows that they get from
+// now on are in the stream.
 func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool, error) {
 	more, only := now.grown(before)
 	if !only {
@@ -278,9 +281,10 @@ func (w *watcher) checkSlot(ctx context.Context) error {
 		return err
 	}
 	var end uint64
-	err = w.store.source.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
-		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint
-		FROM (SELECT) AS one LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = $1`, w.syncer.config.Slot).
+	err = w.store.source.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(log.at, s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
+		coalesce(pg_catalog.pg_wal_lsn_diff(log.at, '0/0'), 0)::bigint
+		FROM (SELECT CASE WHEN pg_catalog.pg_is_in_recovery() THEN greatest(pg_catalog.pg_last_wal_receive_lsn(), pg_catalog.pg_last_wal_replay_lsn())
+			ELSE pg_catalog.pg_current_wal_lsn() END) AS log(at) LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = $1`, w.syncer.config.Slot).
 		Scan(&status.Retained, &status.WALStatus, &end)
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
@@ -324,8 +328,5 @@ func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
 		return nil
 	}
 	w.beat = time.Now()
-	if _, err := w.store.source.Exec(ctx, "SELECT pg_catalog.pg_logical_emit_message(true, 'kproxy', '')"); err != nil {
-		return fmt.Errorf("writing a heartbeat: %w", err)
-	}
-	return nil
+	return w.writeBeat(ctx)
 }

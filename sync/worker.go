@@ -46,7 +46,8 @@ func (e *TableError) kind() jobKind {
 // job is one table to be prepared for the stream.
 type job struct {
 	publication catalog.Publication
-	bound       accept.Table // what was accepted of the table
+	lineage     *catalog.Lineage // see layout.lineage
+	bound       accept.Table     // what was accepted of the table
 	kind        jobKind
 	generation  int64 // the number of the new generation
 	group       *linkedGroup
@@ -141,12 +142,17 @@ func (w *worker) forgetObstacle(n *preparedTable) {
 
 // prepareOnce brings the table to a snapshot.
 func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
-	t, err := newTable(n.job.publication)
+	lineage := n.job.lineage
+	if n.job.kind == publishAfresh {
+		lineage = nil
+	}
+	t, err := newTableOf(n.job.publication, lineage)
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
 	t.join(n.job.group)
 	t.now, t.logger, n.table = w.syncer.config.Now, w.syncer.config.Logger, t
+	t.sealing.ring = w.syncer.config.Seal
 	var blocked atomic.Bool
 	snapshot, err := w.takeSnapshot(ctx, func(b *BlockedError) { blocked.Store(true); w.reportObstacle(n, b) })
 	if err != nil {

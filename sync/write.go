@@ -149,12 +149,16 @@ func (t *table) sendRows(to *statements) {
 	slices.Sort(gone)
 	t.writeDeletes(to, gone)
 	slices.Sort(sent)
-	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columns.list(""))
-	rows := newCopyRows()
+	into := t.into(nil)
+	rows, sealer := newCopyRows(), rowSealer{box: t.sealing.box}
 	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
-		for _, v := range t.pending.rows[id].values {
-			rows = appendCopyField(append(rows, '\t'), v)
+		if values := t.pending.rows[id].values; t.layout.isSealed() {
+			rows = sealer.appendField(append(rows, '\t'), int64(id), values)
+		} else {
+			for _, v := range values {
+				rows = appendCopyField(append(rows, '\t'), v)
+			}
 		}
 		if rows = append(rows, '\n'); len(rows) >= copyBytes {
 			to.Copy(into, rows)
@@ -183,6 +187,10 @@ func (t *table) sendsChanged() bool {
 // writeUpdates writes the other changed rows, those that changed the same columns
 // together: the stream leaves unchanged TOAST values out.
 func (t *table) writeUpdates(batch *statements) {
+	if t.layout.isSealed() {
+		t.updateSealed(batch)
+		return
+	}
 	byColumns, sent := make(map[string][]incremental.RecordID), t.sendsChanged()
 	for id, row := range t.pending.rows {
 		if row.inserted || sent && row.isWhole() {

@@ -16,8 +16,12 @@ import (
 func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Report, error) {
 	var there, here Report
 	var relations []catalog.Relation
+	var views []catalog.View
 	err := readingAgain(ctx, source, func() (err error) {
-		there, relations, err = checkSource(ctx, source, in)
+		if there, relations, err = checkSource(ctx, source, in); err != nil {
+			return err
+		}
+		views, err = readViews(ctx, source, in.Policy)
 		return err
 	})
 	if err != nil {
@@ -28,7 +32,7 @@ func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Re
 		return nil, err
 	}
 	err = readingAgain(ctx, owner, func() (err error) {
-		here, err = checkRelease(ctx, owner, in, relations)
+		here, err = checkRelease(ctx, owner, in, relations, views)
 		return err
 	})
 	if err != nil {
@@ -47,6 +51,19 @@ func Reach(ctx context.Context, owner *pgx.Conn, in CheckInput) (report Report, 
 		report, err = audit(ctx, owner, of)
 		return err
 	})
+	return report, err
+}
+
+// CheckRelease is what CheckApart says of the database of store and release alone, while the source is away.
+// The relations are those of the source as they were, and the views those over protected tables.
+func CheckRelease(ctx context.Context, owner *pgx.Conn, in CheckInput, relations []catalog.Relation, views []catalog.View) (report Report, err error) {
+	err = readingAgain(ctx, owner, func() (err error) {
+		report, err = checkRelease(ctx, owner, in, relations, views)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("checking the database of the release: %w", err)
+	}
 	return report, err
 }
 
@@ -73,13 +90,13 @@ func checkSource(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, []
 }
 
 // checkRelease reports what stands in the way in the database of store and release. The relations are
-// those of the source.
-func checkRelease(ctx context.Context, conn *pgx.Conn, in CheckInput, relations []catalog.Relation) (Report, error) {
+// those of the source, and the views those among them that are over protected tables.
+func checkRelease(ctx context.Context, conn *pgx.Conn, in CheckInput, relations []catalog.Relation, views []catalog.View) (Report, error) {
 	in, moved, err := in.noted(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	c := checker{ctx: ctx, conn: conn, in: in, report: moved, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
+	c := checker{ctx: ctx, conn: conn, in: in, report: moved, views: listed(views), byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
 	if c.server, err = readServer(ctx, conn); err != nil {
 		return nil, err
 	}
@@ -87,6 +104,9 @@ func checkRelease(ctx context.Context, conn *pgx.Conn, in CheckInput, relations 
 	if c.server.ServerEncoding != "UTF8" {
 		c.report.add(Error, "server-encoding", none, fmt.Sprintf("the encoding of the database of the release is %s, which may lack characters of the source", c.server.ServerEncoding),
 			"make that database with ENCODING 'UTF8'")
+	}
+	if err := c.checkCitus(); err != nil {
+		return nil, err
 	}
 	complete, err := c.checkRoles(false)
 	if err != nil {
@@ -99,7 +119,10 @@ func checkRelease(ctx context.Context, conn *pgx.Conn, in CheckInput, relations 
 		if err := c.addMirrored(relations); err != nil {
 			return nil, err
 		}
-		for _, step := range []func() error{c.checkMirroredNames, c.checkReadable, c.checkFunctions, c.checkTypes, c.checkTemporary, c.checkOwn, c.checkAudiences} {
+		if err := c.checkMirroredNames(relations); err != nil {
+			return nil, err
+		}
+		for _, step := range []func() error{c.checkReadable, c.checkFunctions, c.checkTypes, c.checkTemporary, c.checkOwn, c.checkAudiences} {
 			if err := step(); err != nil {
 				return nil, err
 			}
@@ -136,20 +159,26 @@ func (c *checker) addMirrored(relations []catalog.Relation) error {
 	return nil
 }
 
-// CodeMirrored is about a relation that has the name of a protected table which is in another
-// database.
+// CodeMirrored is about a relation that has the name of a protected table, or of a view over such, which
+// is in another database.
 const CodeMirrored = "mirrored-name"
 
-// checkMirroredNames wants listed names to be there, and nothing in the place of protected tables:
-// clients would not see it.
-func (c *checker) checkMirroredNames() error {
+// checkMirroredNames wants listed names to be there or at the source, and nothing in the place of
+// protected tables and of views over them: clients would not see it.
+func (c *checker) checkMirroredNames(ofSource []catalog.Relation) error {
 	there, err := readNames(c.ctx, c.conn)
 	if err != nil {
 		return err
 	}
-	listed := c.in.Policy
-	listed.Tables = nil
-	c.report = append(c.report, there.missing(listed)...)
+	asked := c.in.Policy
+	asked.Tables, asked.Readable = nil, slices.DeleteFunc(slices.Clone(asked.Readable), func(name catalog.Name) bool { return isAmong(c.views, name) })
+	c.report = append(c.report, unmirrored(there.missing(asked), ofSource)...)
+	for _, v := range c.views {
+		if slices.Contains(there.relations, v.Name) {
+			c.report.add(Error, CodeMirrored, v.Name, "it is a view of the source over protected or mirrored tables, and the database of the release has a relation of its name, too",
+				"drop or rename one of them: clients see one relation under that name")
+		}
+	}
 	for _, name := range c.in.protected() {
 		if slices.Contains(there.relations, name) {
 			c.report.add(Error, CodeMirrored, name, "the database of the release has a relation of its name, though the protected table is in another database",
@@ -159,6 +188,33 @@ func (c *checker) checkMirroredNames() error {
 	return nil
 }
 
+// unmirrored says of listed names that are missing in the database of the release what they are at the source.
+func unmirrored(missing Report, ofSource []catalog.Relation) Report {
+	for i, f := range missing {
+		at := slices.IndexFunc(ofSource, func(r catalog.Relation) bool { return r.Name == f.Table })
+		switch {
+		case f.Code != CodeReadableMissing || at < 0:
+		case ofSource[at].Kind == catalog.KindView || ofSource[at].Kind == catalog.KindMaterializedView:
+			missing[i].What = "it is a view of the source that reads no protected or mirrored table, and the database of the release has no relation of its name"
+			missing[i].Fix = "list the tables that it reads under mirrored, or take it off readable"
+		default:
+			missing[i].What = "it is a table of the source, and the database of the release has no relation of its name"
+			missing[i].Fix = "list it under mirrored in place of readable, with the columns that analysts may have"
+		}
+	}
+	return missing
+}
+
+// listed are the views that the policy lists.
+func listed(views []catalog.View) []catalog.View {
+	return slices.DeleteFunc(slices.Clone(views), func(v catalog.View) bool { return !v.Listed })
+}
+
+// isAmong says whether one of the views has the name.
+func isAmong(views []catalog.View, name catalog.Name) bool {
+	return slices.ContainsFunc(views, func(v catalog.View) bool { return v.Name == name })
+}
+
 // RelationsApart returns the relations that clients' statements can name where the protected tables
 // are in a database of their own, and those of the source: the protected tables of the source, and
 // all of the owner's database.
@@ -166,9 +222,15 @@ func RelationsApart(ctx context.Context, owner, source *pgx.Conn, reader string,
 	if ofSource, err = Relations(ctx, source, source.Config().User); err != nil {
 		return nil, nil, err
 	}
+	all, err = RelationsBeside(ctx, owner, reader, policy, ofSource)
+	return all, ofSource, err
+}
+
+// RelationsBeside returns the relations that clients' statements can name, given those of the source.
+func RelationsBeside(ctx context.Context, owner *pgx.Conn, reader string, policy catalog.Policy, ofSource []catalog.Relation) (all []catalog.Relation, err error) {
 	here, err := Relations(ctx, owner, reader)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	protected := CheckInput{Policy: policy}.protected()
 	for _, r := range ofSource {
@@ -182,5 +244,5 @@ func RelationsApart(ctx context.Context, owner, source *pgx.Conn, reader string,
 			all = append(all, r)
 		}
 	}
-	return all, ofSource, nil
+	return all, nil
 }

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,4 +112,35 @@ func TestCheckApart(t *testing.T) {
 	// PostgreSQL alters no type of a listed column.
 	execute(t, a.admin, `ALTER PUBLICATION kproxy SET TABLE ONLY patients, ONLY visits, ONLY journeys; CREATE COLLATION own (LOCALE = 'C'); ALTER TABLE patients ALTER diagnosis TYPE varchar(8) COLLATE own`)
 	a.wants(inspect.CodeCollation, inspect.Error, "public.own", "CREATE COLLATION")
+}
+
+// TestCheckApartViews lists views of the source: those over protected tables are no missing names, and nothing has
+// their names in the database of the release. Of other relations of the source, the check says what they are.
+func TestCheckApartViews(t *testing.T) {
+	t.Parallel()
+	a := prepareApart(t)
+	named := func(relation string) catalog.Name { return catalog.Name{Schema: "public", Relation: relation} }
+	execute(t, a.admin, `CREATE VIEW "over" AS SELECT age FROM patients; CREATE VIEW unlisted AS SELECT age FROM patients; CREATE TABLE plain (id int); CREATE VIEW beside AS SELECT id FROM plain`)
+	a.in.Policy.Readable = []catalog.Name{named("over")}
+	if found := slices.Concat(a.check(inspect.CodeReadableMissing), a.check(inspect.CodeMirrored)); len(found) > 0 {
+		t.Errorf("of a view over a protected table: %+v", found)
+	}
+	there := a.release.Config().Copy()
+	there.User, there.Password = a.admin.Config().User, a.admin.Config().Password
+	release, err := pgx.ConnectConfig(t.Context(), there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release.Close(context.Background())
+	execute(t, release, `CREATE TABLE public."over" (age int); CREATE TABLE public.unlisted (age int)`)
+	if found := a.check(inspect.CodeMirrored); len(found) != 1 || found[0].Table != named("over") || found[0].Severity != inspect.Error {
+		t.Errorf("of relations with the names of views of the source: %+v", found)
+	}
+	a.in.Policy.Readable = []catalog.Name{named("plain"), named("beside"), named("nowhere")}
+	found := a.check(inspect.CodeReadableMissing)
+	for i, want := range []string{"it is a table of the source", "it is a view of the source that reads no protected or mirrored table", "there is no such relation"} {
+		if len(found) != 3 || !strings.Contains(found[i].What, want) || found[i].Fix == "" {
+			t.Errorf("of names of the source alone: %+v, not %q", found, want)
+		}
+	}
 }

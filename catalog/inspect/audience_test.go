@@ -19,6 +19,11 @@ var audienceWays = []planted{
 	{"a view over the finest release", "CREATE VIEW kproxy_audience_research_public.v AS TABLE kproxy_release_public.patients; GRANT SELECT ON kproxy_audience_research_public.v TO {research}", "raw-grant", "kproxy_release_public.patients"},
 	{"a summary of the finest release", `CREATE TABLE kproxy_store.packed_7 (kproxy_class bigint, age int, kproxy_members int[]);
 		CREATE VIEW kproxy_catalog.classes_0123456789abcdef AS SELECT age FROM kproxy_store.packed_7; GRANT SELECT ON kproxy_catalog.classes_0123456789abcdef TO {research}`, "raw-grant", "classes_0123456789abcdef"},
+	{"a summary of another audience's release", "GRANT SELECT ON kproxy_catalog.classes_press_0123456789abcdef TO {research}", "raw-grant", "classes_press_0123456789abcdef"},
+	{"a summary of an audience's release for the reader", "GRANT SELECT ON kproxy_catalog.classes_press_0123456789abcdef TO {reader}", "raw-grant", "classes_press_0123456789abcdef"},
+	{"a summary of another audience's release by its own name", "CREATE VIEW kproxy_catalog.classes_research_1123456789abcdef AS SELECT age FROM kproxy_store.packed_press_7; GRANT SELECT ON kproxy_catalog.classes_research_1123456789abcdef TO {research}", "raw-grant", "classes_research_1123456789abcdef"},
+	{"a summary of its release by another's name", "CREATE VIEW kproxy_catalog.classes_research_2123456789abcdef AS SELECT age FROM kproxy_store.packed_press_7; GRANT SELECT ON kproxy_catalog.classes_research_2123456789abcdef TO {press}", "raw-grant", "classes_research_2123456789abcdef"},
+	{"a summary that shows records", "CREATE VIEW kproxy_catalog.classes_press_3123456789abcdef AS SELECT age, kproxy_members AS m FROM kproxy_store.packed_press_7; GRANT SELECT ON kproxy_catalog.classes_press_3123456789abcdef TO {press}", "raw-grant", "classes_press_3123456789abcdef"},
 	{"member of the reader", "GRANT {reader} TO {research}", "reader-member", "{research} is a member of {reader}"},
 	{"its second role is a member of the reader", "GRANT {reader} TO {second}", "reader-member", "{second} is a member of {reader}"},
 	{"member of another audience's role", "GRANT {press} TO {research}", "reader-member", "{research} is a member of {press}"},
@@ -60,6 +65,9 @@ func (p prepared) release(fill func(string) string) {
 		CREATE TABLE kproxy_store.release_research_7 AS TABLE kproxy_store.release_7; CREATE TABLE kproxy_store.release_press_7 AS TABLE kproxy_store.release_7;
 		CREATE OR REPLACE VIEW kproxy_audience_research_public.patients AS SELECT age FROM kproxy_store.release_research_7;
 		CREATE VIEW kproxy_audience_press_public.patients AS SELECT age FROM kproxy_store.release_press_7;
+		CREATE TABLE kproxy_store.packed_press_7 (kproxy_class bigint, age int, kproxy_members int[]);
+		CREATE VIEW kproxy_catalog.classes_press_0123456789abcdef AS SELECT age, cardinality(kproxy_members) AS kproxy_count FROM kproxy_store.packed_press_7;
+		GRANT SELECT, REFERENCES ON kproxy_catalog.classes_press_0123456789abcdef TO {press};
 		GRANT SELECT ON kproxy_audience_research_public.patients TO {research}; GRANT SELECT ON kproxy_audience_press_public.patients TO {press}`))
 }
 

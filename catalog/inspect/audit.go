@@ -23,11 +23,15 @@ type CheckInput struct {
 	Finest      []string
 	Publication string
 	Slot        string
+	// Standby says that the source is meant to be a physical standby.
+	Standby bool
 	// Place and Fingerprint are where the configuration was read from and that of its policy.
 	Place, Fingerprint string
 	// TemporaryTables says that sessions may make temporary tables: they are not
 	// read-only then.
 	TemporaryTables bool
+	// Distribute says that rows of the release are on the workers of Citus.
+	Distribute bool
 
 	// audience is that of Reader and Readers, and others are the reader roles that are not of it. See groups.
 	audience string

@@ -40,6 +40,9 @@ func (c *checker) checkServer() (err error) {
 		return err
 	}
 	c.report = append(c.report, judgeServer(c.server, c.in.Slot, slots)...)
+	if c.apart {
+		c.report = append(c.report, judgeStandby(c.server, c.in.Standby)...)
+	}
 	return nil
 }
 
@@ -59,6 +62,38 @@ func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
 	}
 	judgeCapacity(&report, server, exists)
 	judgeRetention(&report, server, slot, slots)
+	return report
+}
+
+// Codes of findings about a source that is a standby, or is meant to be one.
+const (
+	CodeSourceStandby   = "source-standby"
+	codeStandbyFeedback = "standby-feedback"
+)
+
+// standbyVersion is the first server that decodes its log as a standby.
+const standbyVersion = 160000
+
+// judgeStandby says what a source lacks that is a standby. Meant says that the configuration names its primary.
+func judgeStandby(server ServerFacts, meant bool) (report Report) {
+	switch {
+	case !server.Standby && meant:
+		report.add(Hint, CodeSourceStandby, none, "the source is no standby (any more), though source.primary names a primary of it",
+			"take primary out of the section source; until then kproxy takes the source for the primary that it is")
+		return report
+	case !server.Standby:
+		return nil
+	case !meant:
+		report.add(Error, CodeSourceStandby, none, "the source is a standby, and nothing says that it is meant to be",
+			"name its primary as source.primary, to have slot and reading on the standby; or let source lead to the primary")
+	case server.VersionNum < standbyVersion:
+		report.add(Error, CodeSourceStandby, none, "the source is a standby with PostgreSQL "+server.Version+", which decodes nothing as one: that came with PostgreSQL 16",
+			"let source lead to the primary, without source.primary")
+	}
+	if !server.Feedback || !server.Reserves {
+		report.add(Warning, codeStandbyFeedback, none, "the primary may remove rows of catalogs that decoding on the standby needs: the slot is then invalidated, and tables are resynchronized",
+			"ALTER SYSTEM SET hot_standby_feedback = on;\n-- on the standby, with a physical slot of the primary as primary_slot_name; and SELECT pg_reload_conf();")
+	}
 	return report
 }
 
@@ -105,14 +140,17 @@ func judgeCapacity(report *Report, server ServerFacts, exists bool) {
 func judgeRetention(report *Report, server ServerFacts, slot string, slots []slotRow) {
 	if server.MaxSlotWALKeepMB < 0 {
 		now := fmt.Sprintf("there is no slot %s yet, so nothing is kept for it now", slot)
-		if len(slots) > 0 && slots[0].Kept != nil {
+		switch {
+		case len(slots) > 0 && slots[0].Kept != nil:
 			now = fmt.Sprintf("slot %s keeps %s now", slot, *slots[0].Kept)
+		case len(slots) > 0: // a standby does not say how far the log is
+			now = fmt.Sprintf("slot %s is there", slot)
 		}
 		report.add(Warning, "wal-kept", none,
 			"max_slot_wal_keep_size is -1: while kproxy is away, its slot keeps write-ahead log without bound, and can fill the disk, which stops the source; "+now,
 			"ALTER SYSTEM SET max_slot_wal_keep_size = '100GB';\nSELECT pg_reload_conf();\n-- what the disk can spare: beyond it the slot is lost and tables are resynchronized")
 	}
-	if server.VersionNum >= 170000 && server.Standbys && len(slots) > 0 && !slots[0].Failover {
+	if server.VersionNum >= 170000 && server.Standbys && !server.Standby && len(slots) > 0 && !slots[0].Failover {
 		report.add(Hint, "slot-failover", none,
 			fmt.Sprintf("replication slot %s is not kept on standbys: after a failover, tables are resynchronized", slot),
 			fmt.Sprintf("stop kproxy and send over a replication connection: ALTER_REPLICATION_SLOT %s (FAILOVER true);\n-- standbys need sync_replication_slots = on", slot))

@@ -149,6 +149,7 @@ func (c *checker) published() []catalog.Name {
 var storeColumns = []string{
 	"updates", "waiting", "stale", "ghosts", "untold", "expired", "oldest_waiting", "oldest_stale",
 	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition", "heals", "returned", "hash_key", "promise", "audiences",
+	"publication", "followed",
 }
 
 // storeRelations are relations that earlier versions did not make, with what they did without them.
@@ -161,6 +162,7 @@ var storeRelations = []struct {
 	{[]string{"kproxy_catalog.heartbeat", "kproxy_store.applied"}, "could not tell whom the readers' servers follow"},
 	{[]string{"kproxy_catalog.mark"}, "did not tell whether what readers see has changed"},
 	{[]string{"kproxy_store.installation"}, "did not know whose configuration it is"},
+	{[]string{"kproxy_store.source_view"}, "kept nothing of views whose source is in a database of its own"},
 	{[]string{"kproxy_store.vanished"}, "had no guarded updates of several tables"},
 }
 

@@ -66,7 +66,7 @@ func TestRelationsDescribeTheDatabase(t *testing.T) {
 
 func TestColumnsOfOddTypes(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, `
 		CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 		CREATE DOMAIN price AS numeric(10,2); CREATE DOMAIN fee AS price NOT NULL;
@@ -97,7 +97,7 @@ func TestColumnsOfOddTypes(t *testing.T) {
 
 func TestKeyFollowsTheReplicaIdentity(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, `
 		CREATE TABLE a_default (a int, b int, c int NOT NULL, PRIMARY KEY (b, a));
 		CREATE TABLE b_full (LIKE a_default INCLUDING ALL); ALTER TABLE b_full REPLICA IDENTITY FULL;
@@ -133,7 +133,7 @@ func TestKeyFollowsTheReplicaIdentity(t *testing.T) {
 
 func TestServerFacts(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	facts, err := inspect.Server(t.Context(), p.owner)
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,10 @@ const definitionWait = "SET LOCAL lock_timeout = '300ms'"
 // read reads the definitions of the views, in a transaction. What it cannot tell in time is an
 // error with the code 55P03.
 func (d *Definitions) read(ctx context.Context, conn *pgx.Conn, views []catalog.OID) error {
+	if len(views) == 0 {
+		d.last = nil
+		return nil
+	}
 	if _, err := conn.Exec(ctx, definitionWait); err != nil {
 		return fmt.Errorf("bounding how long locks are waited for: %w", err)
 	}

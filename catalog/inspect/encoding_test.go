@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
@@ -30,7 +31,7 @@ func encoded(t *testing.T, encoding, table string) prepared {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = admin.Close(context.Background()) })
-	p := prepareIn(t, admin)
+	p := prepareIn(t, admin, provision.Apply)
 	for _, sql := range []string{"SET client_encoding = 'UTF8'", `CREATE TABLE "` + table + `" (a int PRIMARY KEY)`, "SET client_encoding = '" + encoding + "'"} {
 		execute(t, admin, sql)
 	}

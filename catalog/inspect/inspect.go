@@ -23,10 +23,14 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 //go:embed sql/*.sql
@@ -43,6 +47,15 @@ func query(name string) string {
 	return string(text)
 }
 
+// readingSettings pin how the server writes definitions: other sessions read the constants in them.
+var readingSettings = func() string {
+	set := "; SET LOCAL client_encoding = 'UTF8'; SET LOCAL lc_monetary = 'C'; SET LOCAL jit = off"
+	for _, name := range slices.Sorted(maps.Keys(catalog.TextForms)) {
+		set += "; SET LOCAL " + name + " = " + catalog.TextForms[name]
+	}
+	return set
+}()
+
 // reading runs read on one snapshot and leaves the connection's state as it
 // was, inside of a transaction of the caller's or without one. Names in results
 // are qualified, since the search path is pg_catalog; compiling the queries would
@@ -52,7 +65,7 @@ func reading(ctx context.Context, conn *pgx.Conn, read func() error) (err error)
 	if conn.PgConn().TxStatus() == 'T' {
 		begin, end = "SAVEPOINT kproxy_inspect", "ROLLBACK TO SAVEPOINT kproxy_inspect; RELEASE SAVEPOINT kproxy_inspect"
 	}
-	if _, err := conn.PgConn().Exec(ctx, begin+"; SET LOCAL search_path = pg_catalog; SET LOCAL client_encoding = 'UTF8'; SET LOCAL jit = off").ReadAll(); err != nil {
+	if _, err := conn.PgConn().Exec(ctx, begin+readingSettings).ReadAll(); err != nil {
 		return fmt.Errorf("beginning to read the catalogs: %w", err)
 	}
 	defer func() {

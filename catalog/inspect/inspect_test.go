@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/catalog/provision/provisiontest"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
@@ -68,21 +69,29 @@ type prepared struct {
 	t            *testing.T
 	admin, owner *pgx.Conn
 	in           inspect.CheckInput
+	apply        func(context.Context, *pgx.Conn, provision.Input) error
 }
 
 func prepare(t *testing.T) prepared {
 	t.Helper()
-	return prepareIn(t, connect(t, pgtest.Database(t, pgtest.Shared(t))))
+	return prepareIn(t, connect(t, pgtest.Database(t, pgtest.Shared(t))), provision.Apply)
 }
 
-// prepareIn prepares the empty database of the connection.
-func prepareIn(t *testing.T, admin *pgx.Conn) prepared {
+// prepareBare leaves out the stand-ins for the system catalogs. It is for tests that neither check
+// nor audit the database.
+func prepareBare(t *testing.T) prepared {
+	t.Helper()
+	return prepareIn(t, connect(t, pgtest.Database(t, pgtest.Shared(t))), provisiontest.Apply)
+}
+
+// prepareIn prepares the empty database of the connection by apply.
+func prepareIn(t *testing.T, admin *pgx.Conn, apply func(context.Context, *pgx.Conn, provision.Input) error) prepared {
 	t.Helper()
 	name := admin.Config().Database
 	in := inspect.CheckInput{Policy: policy(), Owner: name + "_owner", Reader: name + "_reader", Publication: "kproxy", Slot: name + "_slot"}
 	execute(t, admin, source)
 	execute(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // everybody has it before PostgreSQL 15
-	p := prepared{t: t, admin: admin, in: in}
+	p := prepared{t: t, admin: admin, in: in, apply: apply}
 	p.setup()
 	config := admin.Config().Copy()
 	config.User, config.Password = in.Owner, "secret"
@@ -103,7 +112,7 @@ func (p prepared) setup() {
 	for _, name := range p.in.Readers {
 		further = append(further, provision.Login{Name: name})
 	}
-	err := provision.Apply(p.t.Context(), p.admin, provision.Input{
+	err := p.apply(p.t.Context(), p.admin, provision.Input{
 		Policy: p.in.Policy, Publication: p.in.Publication, Readers: further,
 		Owner: provision.Login{Name: p.in.Owner, Password: "secret"}, Reader: provision.Login{Name: p.in.Reader},
 	})

@@ -17,6 +17,9 @@ const (
 	CodeFunctionMissing = "function-missing"
 )
 
+// FixReadableMissing is what to do about a readable name that is like no other of the database.
+const FixReadableMissing = "correct its name, or take it off readable"
+
 // Names reports every name of the policy under which the database has nothing of that
 // kind, with what was probably meant. It needs neither of kproxy's roles.
 func Names(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (Report, error) {
@@ -85,7 +88,7 @@ func (e existing) missing(policy catalog.Policy) Report {
 		relation(CodeTableMissing, "correct its name in the policy", t.Table)
 	}
 	for _, name := range policy.Readable {
-		relation(CodeReadableMissing, "correct its name, or take it off readable", name)
+		relation(CodeReadableMissing, FixReadableMissing, name)
 	}
 	for _, name := range policy.Functions {
 		switch near := nearest(name, e.functions); {

@@ -74,7 +74,7 @@ func (p prepared) joinable(policy catalog.Policy) []string {
 // TestNearlyUniqueColumns tells columns apart by whom their values tell apart.
 func TestNearlyUniqueColumns(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, p.fill(bills))
 	all := []string{"total", "state", "stamp", "note", "few", "gift", "loose", "person"}
 	acknowledged := held("orders", "", 3, all...)
@@ -102,7 +102,7 @@ func TestNearlyUniqueColumns(t *testing.T) {
 // TestSampledValues has the same said of large tables, of which some values are drawn.
 func TestSampledValues(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, p.fill(`CREATE SCHEMA held; GRANT USAGE ON SCHEMA held TO {owner};
 		CREATE TABLE held.orders (age int, alone int, pair int, crowd int, sparse int, person int);
 		INSERT INTO held.orders SELECT hashtextextended(i::text, 0) & 63, i, i / 2, i % 3000, CASE WHEN i % 2000 = 0 THEN i END, i / 40 FROM generate_series(0, 59999) i;
@@ -123,7 +123,7 @@ func TestSampledValues(t *testing.T) {
 // TestNamesLikeFormats looks at a table whose names have the signs of formats, by persons and without.
 func TestNamesLikeFormats(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, p.fill(`CREATE SCHEMA held; GRANT USAGE ON SCHEMA held TO {owner};
 		CREATE TABLE held."50%d off%s" (age int, "%v%%" int, "%!s(x)" int);
 		INSERT INTO held."50%d off%s" SELECT i % 7, i, i % 500 FROM generate_series(1, 3000) i;
@@ -140,7 +140,7 @@ func TestNamesLikeFormats(t *testing.T) {
 // TestEqualColumns finds columns of two tables that agree row by row, or in their values.
 func TestEqualColumns(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, p.fill(bills))
 	known := func(table catalog.TablePolicy) catalog.TablePolicy {
 		for _, c := range table.Columns[1:] {

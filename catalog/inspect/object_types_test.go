@@ -11,7 +11,7 @@ import (
 // get them. Protected tables cannot publish them, and clients cannot name such types.
 func TestObjectTypes(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, `CREATE DOMAIN thing AS regclass; CREATE DOMAIN anything AS thing; CREATE DOMAIN many AS thing[]; CREATE DOMAIN right_of AS aclitem;
 		CREATE TYPE pair AS (thing anything, n int); CREATE TYPE plain AS (a int, b text[]); CREATE TYPE deep AS (p pair[]);
 		CREATE TYPE span AS RANGE (SUBTYPE = regclass); CREATE TYPE mood AS ENUM ('calm');

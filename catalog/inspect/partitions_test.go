@@ -40,7 +40,7 @@ func leaves(r catalog.Relation) string {
 
 func TestLeavesOfAPartitionedTable(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, tree)
 	stays := p.relation("stays")
 	want := "attic.stays_20_1<public.stays_20 rd [begun id] false, " +
@@ -68,7 +68,7 @@ func TestLeavesOfAPartitionedTable(t *testing.T) {
 
 func TestKeyOfAPartitionedTableIsThatOfItsLeaves(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	for _, c := range []struct{ name, sql, want string }{
 		{"none has a key", "CREATE TABLE k (a int, b text) PARTITION BY LIST (a); CREATE TABLE k1 PARTITION OF k FOR VALUES IN (1)", "[] false"},
 		{"whole rows", "ALTER TABLE k1 REPLICA IDENTITY FULL", "[a b] true"},
@@ -173,7 +173,7 @@ func TestRawPartitionsAreNotReadable(t *testing.T) {
 // The stream names leaves, and tells of TRUNCATE of one, as the publication is made.
 func TestLeavesArePublishedByTheirNames(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	slot := p.fill("{database}_leaves")
 	execute(t, p.admin, "SELECT pg_create_logical_replication_slot('"+slot+"', 'pgoutput')")
 	execute(t, p.admin, `INSERT INTO journeys VALUES (1, '2020-05-01'), (2, '2021-05-01'); UPDATE journeys SET begun = '2021-06-01' WHERE id = 1;
@@ -220,7 +220,7 @@ func (p prepared) drop(slot string) error {
 
 func TestServerCountsWhatOthersTake(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	facts, err := inspect.Server(t.Context(), p.owner)
 	if err != nil {
 		t.Fatal(err)

@@ -82,7 +82,7 @@ type publisher struct {
 
 func newPublisher(t *testing.T) publisher {
 	t.Helper()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, typedSource+p.fill(`GRANT SELECT ON typed, persons TO {owner}`))
 	execute(t, p.owner, "SET DateStyle = 'German, DMY'; SET TimeZone = 'Asia/Tokyo'; SET extra_float_digits = -3; SET bytea_output = escape; SET IntervalStyle = iso_8601")
 	relations, err := inspect.Relations(t.Context(), p.owner, p.in.Reader)

@@ -70,6 +70,9 @@ type readableRow struct {
 }
 
 func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.Name]catalog.ReadableRelation, error) {
+	if len(policy.Readable) == 0 {
+		return map[catalog.Name]catalog.ReadableRelation{}, nil
+	}
 	schemas, relations := split(CheckInput{Policy: policy}.protected())
 	listedSchemas, listedRelations := split(policy.Readable)
 	held, err := heldOIDs(ctx, conn, schemas, relations)

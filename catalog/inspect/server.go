@@ -24,6 +24,9 @@ type ServerFacts struct {
 	MaxSlotWALKeepMB int `db:"max_slot_wal_keep_mb"`
 	// Standbys says that there are physical replication slots, as standbys have them.
 	Standbys bool
+	// Standby says that the server is a physical standby; Feedback that it tells its primary which rows it needs
+	// (hot_standby_feedback), and Reserves that the primary keeps these, and the log, while it is away (primary_slot_name).
+	Standby, Feedback, Reserves bool
 	// Connections are those that the server lets in beside what it reserves, for superusers and
 	// for members of pg_use_reserved_connections.
 	Connections int

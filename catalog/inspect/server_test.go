@@ -65,6 +65,40 @@ func TestServerIsJudged(t *testing.T) {
 	}
 }
 
+// TestStandbysAreJudged: the source is a standby that can decode, and is meant to be one, or is none.
+func TestStandbysAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		facts ServerFacts
+		meant bool
+		want  string
+	}{
+		{ServerFacts{VersionNum: 150000}, false, ""},
+		{ServerFacts{VersionNum: 160000}, true, "hint source-standby"}, // it was promoted
+		{ServerFacts{VersionNum: 160000, Standby: true, Feedback: true, Reserves: true}, true, ""},
+		{ServerFacts{VersionNum: 160000, Standby: true, Feedback: true, Reserves: true}, false, "error source-standby"},
+		{ServerFacts{VersionNum: 150004, Standby: true, Feedback: true, Reserves: true}, true, "error source-standby"},
+		{ServerFacts{VersionNum: 160000, Standby: true, Reserves: true}, true, "warning standby-feedback"},
+		{ServerFacts{VersionNum: 160000, Standby: true, Feedback: true}, true, "warning standby-feedback"},
+	} {
+		var codes []string
+		for _, f := range judgeStandby(c.facts, c.meant) {
+			codes = append(codes, f.Severity.String()+" "+f.Code)
+			if f.Fix == "" {
+				t.Errorf("no fix for %s", f)
+			}
+		}
+		if got := strings.Join(codes, ", "); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c, got, c.want)
+		}
+	}
+	on := []slotRow{{Plugin: "pgoutput", Database: "d"}}
+	facts := ServerFacts{VersionNum: 170000, Database: "d", WalLevel: "logical", MaxReplicationSlots: 5, MaxWalSenders: 5, Standbys: true, Standby: true}
+	if report := judgeServer(facts, "kproxy", on); len(report) > 0 {
+		t.Errorf("a slot on a standby cannot be copied to others: %s", report)
+	}
+}
+
 func TestEveryQueryFileHasText(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(sqlFiles, "sql/*.sql")

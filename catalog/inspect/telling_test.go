@@ -78,7 +78,7 @@ func (p prepared) telling(tables ...catalog.TablePolicy) []string {
 // quasi-identifier, and of no others.
 func TestTellingColumns(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, p.fill(guests))
 	stays := func(quasi, raw string) catalog.TablePolicy { return rolesOf("stays", quasi, raw) }
 	counted := stays("born sex zip", "guest")
@@ -124,7 +124,7 @@ func TestTellingColumns(t *testing.T) {
 // whatever types the columns have.
 func TestTellingSample(t *testing.T) {
 	t.Parallel()
-	p := prepare(t)
+	p := prepareBare(t)
 	execute(t, p.admin, p.fill(`CREATE SCHEMA held; GRANT USAGE ON SCHEMA held TO {owner};
 		CREATE TABLE held.stays (guest int, born timestamptz, height numeric, gone point, room int);
 		INSERT INTO held.stays SELECT g, timestamptz '1950-01-01 12:00+00' + g * 7919 % 20000 * interval '1 day', round(g % 70, i % 3), CASE WHEN g % 3 = 0 THEN NULL ELSE point(g, i) END, i % 90

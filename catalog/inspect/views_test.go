@@ -78,6 +78,29 @@ func TestViewsAreThoseOverProtectedTables(t *testing.T) {
 	}
 }
 
+// TestDefinitionsHaveOneForm reads a definition in a session whose settings write constants and names in other forms: it is the same, as
+// another session makes the view.
+func TestDefinitionsHaveOneForm(t *testing.T) {
+	t.Parallel()
+	p := withViews(t)
+	execute(t, p.admin, `CREATE VIEW forms AS SELECT age, date '2024-02-01' AS day, interval '-1 day -2 hours' AS span, 'C:\' AS path, 12.5::money AS cost FROM patients`)
+	p.in.Policy.Readable = append(p.in.Policy.Readable, public("forms"))
+	var definitions [2]string
+	for i, settings := range []string{"", `SET datestyle = 'SQL, DMY'; SET intervalstyle = 'sql_standard'; SET standard_conforming_strings = off;
+		SET quote_all_identifiers = on; SET bytea_output = 'escape'; SET extra_float_digits = -3`} {
+		execute(t, p.owner, settings)
+		views, err := inspect.Views(t.Context(), p.owner, p.in.Policy, new(inspect.Definitions))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(views, func(v catalog.View) bool { return v.Name == public("forms") })
+		definitions[i] = views[at].Definition
+	}
+	if definitions[1] != definitions[0] || !strings.Contains(definitions[0], "'2024-02-01'") || !strings.Contains(definitions[0], `'C:\'`) {
+		t.Errorf("in one session the definition is\n%s\nand in another\n%s", definitions[0], definitions[1])
+	}
+}
+
 func TestViewSources(t *testing.T) {
 	t.Parallel()
 	p := withViews(t)

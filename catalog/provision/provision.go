@@ -52,6 +52,8 @@ const (
 type Input struct {
 	Side   Side
 	Policy catalog.Policy
+	// Standby says that the log is decoded on a physical standby of the server that has the protected tables.
+	Standby bool
 	// Owner maintains the release: it reads protected tables, replicates, and
 	// owns kproxy's schemas. Of one side it is who does the one or the other there.
 	Owner Login
@@ -79,6 +81,8 @@ type Input struct {
 	Database string
 	// TemporaryTables lets the reader make temporary tables.
 	TemporaryTables bool
+	// Distribute says that the release is on the coordinator of Citus, whose workers know the roles.
+	Distribute bool
 }
 
 func (in Input) withDefaults() Input {

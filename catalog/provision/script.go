@@ -19,16 +19,20 @@ var sqlFiles embed.FS
 // release or the source alone.
 var (
 	parts = []string{
-		"header.sql", "claim.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "installation.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
-		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+		"header.sql", "claim.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "citus.sql", "installation.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
+		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql", "workers.sql",
 	}
 	ofSource = []string{"header.sql", "claim.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
 	ofBoth   = []string{"header.sql", "claim.sql", "owner.sql"}
+	ofCitus  = []string{"citus.sql", "workers.sql"}
 )
 
 // partsOf are the parts of one side's script.
-func partsOf(side Side) []string {
+func partsOf(side Side, distribute bool) []string {
 	return slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
+		if slices.Contains(ofCitus, part) && !distribute {
+			return true
+		}
 		switch side {
 		case SourceSide:
 			return !slices.Contains(ofSource, part)
@@ -50,6 +54,8 @@ type scriptData struct {
 	Owner, Reader, Publication, Slot string
 	// Source and Release say which of the two, or both, are in the database.
 	Source, Release bool
+	// Standby says that the log of the source is decoded on its standby.
+	Standby bool
 	// Further are the other reader roles, and Readers all of them.
 	Further, Readers []string
 	// Undecided are the readers in no audience that are not meant to read what tables says, as far as
@@ -93,6 +99,7 @@ type member struct{ Role, Head string }
 // audience is one that a role belongs to.
 type audience struct {
 	Name, Prefix, Head string
+	Summaries          string // how the names of summaries of its releases begin
 	Roles              []string
 	Schemas            []string // those with what it sees of protected tables
 }
@@ -125,7 +132,7 @@ func Script(in Input) (string, error) {
 		return "", fmt.Errorf("writing the set-up script: %w", err)
 	}
 	var script strings.Builder
-	for i, part := range partsOf(in.Side) {
+	for i, part := range partsOf(in.Side, in.Distribute) {
 		if i > 0 {
 			script.WriteByte('\n')
 		}
@@ -150,13 +157,15 @@ func newScriptData(in Input) (scriptData, error) {
 	for _, t := range in.Policy.Tables {
 		data.Sent = append(data.Sent, sentTable{t.Table, in.Policy.NeededColumns(t)})
 	}
+	data.Standby = in.Standby && in.Side == SourceSide
 	data.Source, data.Release = in.Side != ReleaseSide, in.Side != SourceSide
 	var err error
 	if data.claims, err = claimsOf(in); err != nil {
 		return scriptData{}, err
 	}
 	if !data.Source {
-		data.Protected = nil // they are somewhere else
+		data.Protected = nil // they are somewhere else, as listed views over them may be
+		data.ProtectedSchemas = data.schemasOf(in.Policy)
 	}
 	if data.Release {
 		data.addReaders(in)
@@ -184,6 +193,15 @@ func newScriptData(in Input) (scriptData, error) {
 	return data, nil
 }
 
+// schemasOf are the schemas with tables that a policy protects. Where these are in another database, listed views
+// may be there, too.
+func (data *scriptData) schemasOf(policy catalog.Policy) []string {
+	if data.Source {
+		return schemasOf(protectedTables(policy))
+	}
+	return schemasOf(slices.Concat(protectedTables(policy), policy.Readable))
+}
+
 // addReaders divides the reader roles by audiences.
 func (data *scriptData) addReaders(in Input) {
 	data.HeadNames = []string{in.Reader.Name}
@@ -192,9 +210,9 @@ func (data *scriptData) addReaders(in Input) {
 		if len(a.Roles) == 0 {
 			continue // nobody belongs to it so far
 		}
-		of := audience{Name: a.Name, Prefix: catalog.ReleaseSchemaFor(a.Name, ""), Head: a.Roles[0], Roles: a.Roles}
+		of := audience{Name: a.Name, Prefix: catalog.ReleaseSchemaFor(a.Name, ""), Summaries: catalog.ClassesPrefix + a.Name + "_", Head: a.Roles[0], Roles: a.Roles}
 		seen, _ := in.Policy.For(a.Name)
-		for _, schema := range schemasOf(protectedTables(seen)) {
+		for _, schema := range data.schemasOf(seen) {
 			of.Schemas = append(of.Schemas, catalog.ReleaseSchemaFor(a.Name, schema))
 		}
 		data.Audiences, data.HeadNames = append(data.Audiences, of), append(data.HeadNames, of.Head)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +17,10 @@ func TestScriptIsGolden(t *testing.T) {
 	t.Parallel()
 	plain, temporary, source := input("", "", ""), input("", "", ""), input("", "", "")
 	temporary.TemporaryTables, source.Side = true, provision.SourceSide
+	standby := source
+	standby.Standby = true
 	script, other := mustScript(t, plain), mustScript(t, temporary)
-	for golden, script := range map[string]string{"setup.sql": script, "setup_temporary.diff": changedLines(t, script, other), "setup_source.sql": mustScript(t, source)} {
+	for golden, script := range map[string]string{"setup.sql": script, "setup_temporary.diff": changedLines(t, script, other), "setup_source.sql": mustScript(t, source), "setup_standby.added.sql": addedLines(mustScript(t, source), mustScript(t, standby))} {
 		golden = filepath.Join("testdata", golden)
 		if *update {
 			if err := os.WriteFile(golden, []byte(script), 0o644); err != nil {
@@ -44,6 +47,18 @@ func mustScript(t *testing.T, in provision.Input) string {
 		t.Fatal(err)
 	}
 	return script
+}
+
+// addedLines are the lines of a script that another one does not have.
+func addedLines(before, after string) string {
+	var b strings.Builder
+	has := strings.Split(before, "\n")
+	for line := range strings.Lines(after) {
+		if !slices.Contains(has, strings.TrimSuffix(line, "\n")) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // changedLines are the lines in which two scripts of one length differ.

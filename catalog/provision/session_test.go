@@ -65,6 +65,7 @@ func TestTemporaryTablesOfOthersAreHidden(t *testing.T) {
 	admin, in := database(t)
 	in.TemporaryTables = true
 	apply(t, admin, in)
+	execute(t, admin, "ALTER DATABASE "+catalog.QuoteIdentifier(admin.Config().Database)+" SET jit = on") // as servers have it
 	one, other := login(t, admin, in.Reader), login(t, admin, in.Reader)
 	execute(t, one, "CREATE TEMPORARY TABLE mine (note text PRIMARY KEY)")
 	execute(t, other, "CREATE TEMPORARY TABLE theirs (x int)")

@@ -53,7 +53,8 @@ people.partners.csv. Their classes are unions of those of the release before, so
 several of the files learns what the first one tells.
 
 With people in the policy, give TABLE=FILE for each table, and a folder as --out. The
-tables are released together, with pseudonyms in place of keys.
+tables are released together, with pseudonyms in place of keys. An audience gets those that it sees:
+of visits, partners get visits.partners.csv.
 
 Before a file gets its name, it is read back: the rows that look alike are counted, and
 compared with the constraints, and what is shown is compared with the records. A file that
@@ -74,7 +75,7 @@ Exit codes: 0 the release is written; 1 nothing is written; 2 wrong command line
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&a.policy, "policy", "", "policy `FILE` with the sections csv and tables, and maybe people")
+	flags.StringVar(&a.policy, "policy", "", "policy `FILE` with the sections csv and tables, and maybe people and audiences")
 	a.output.flags(c, "write the release to this `FILE`, or with people into this folder; - for standard output")
 	flags.Uint64Var(&a.seed, "seed", 1, "`SEED` of the method, which decides between equals")
 	flags.BoolVar(&a.json, "json", false, "write a summary as JSON: loss, classes, withheld records, checks; errors too (those on standard error)")
@@ -160,10 +161,14 @@ func (a *anonymization) single(c *cobra.Command, policy *config.PolicyFile, argu
 	if err != nil {
 		return err
 	}
-	w := writing{format: format, paths: paths, policy: policy.Policy()}
-	for _, one := range all {
-		w.rows, w.figures = append(w.rows, one.Rows), append(w.figures, one.Figures)
-		w.constraints = append(w.constraints, shownConstraints(policy.Table, one.Audience))
+	w := writing{format: format, policy: policy.Policy()}
+	for i, one := range all {
+		w.files = append(w.files, releasedFile{path: paths[i], rows: one.Rows, figures: one.Figures, constraints: shownConstraints(policy.Table, one.Audience)})
+		for _, c := range policy.Table.ConstraintsFor(one.Audience) {
+			if f := &w.files[i]; !slices.Contains(f.constraints, c.String()) {
+				f.untold = append(f.untold, c.String())
+			}
+		}
 	}
 	w.prove = func(ctx context.Context, paths []string, told func(int)) (proofs [][]verify.Check, err error) {
 		for i, one := range all {
@@ -229,29 +234,90 @@ func (a *anonymization) people(c *cobra.Command, policy *config.PolicyFile, argu
 	if err != nil {
 		return usageError{err}
 	}
-	outputs := a.output.inFolder(kind.Names(), format)
-	if err := a.output.checkFree(outputs); err != nil {
+	outputs := a.peoplePaths(policy, format)
+	if err := a.output.checkFree(slices.Concat(outputs...)); err != nil {
 		return err
 	}
 	files, err := dataset.ReadTablesWatched(c.Context(), paths, policy.CSV, func(records int) { a.say("reading: %d records", records) })
 	if err != nil {
 		return err
 	}
-	made, warnings, err := release.OfPeople(c.Context(), files, policy, a.options())
+	all, warnings, err := a.ofPeople(c.Context(), files, policy)
 	if err != nil {
 		return inapplicable(err)
 	}
 	a.warn(c, warnings)
-	var constraints []string
-	for _, constraint := range kind.Constraints {
-		constraints = append(constraints, constraint.String())
+	w := writing{format: format, policy: policy.Policy()}
+	for i, made := range all {
+		w.files = append(w.files, releasedTables(made, outputs[i])...)
 	}
-	return a.write(c, writing{
-		format: format, paths: outputs, rows: made.Tables, figures: made.Figures,
-		policy: policy.Policy(), constraints: slices.Repeat([][]string{constraints}, len(outputs)), promise: made.Kind.Explain(), together: catalog.Texts(kind.Names()),
-		prove: func(ctx context.Context, paths []string, told func(int)) ([][]verify.Check, error) {
-			return made.Prove(ctx, format, paths, told)
-		},
+	w.prove = func(ctx context.Context, paths []string, told func(int)) (proofs [][]verify.Check, err error) {
+		for i, made := range all {
+			n := len(made.Tables)
+			checks, err := made.Prove(ctx, format, paths[i*n:(i+1)*n], told)
+			if err != nil {
+				return nil, err
+			}
+			proofs = append(proofs, checks...)
+		}
+		return proofs, nil
+	}
+	return a.write(c, w)
+}
+
+// ofPeople makes the release for the tables' own readers, and one for each audience.
+func (a *anonymization) ofPeople(ctx context.Context, files map[catalog.Name]*dataset.File, policy *config.PolicyFile) ([]*release.People, []string, error) {
+	if len(policy.Audiences) > 0 {
+		return release.OfPeopleFor(ctx, files, policy, a.options())
+	}
+	made, warnings, err := release.OfPeople(ctx, files, policy, a.options())
+	return []*release.People{made}, warnings, err
+}
+
+// peoplePaths are the paths of the tables of each release, that for their own readers first.
+func (a *anonymization) peoplePaths(policy *config.PolicyFile, format tablefile.Format) [][]string {
+	own := a.output.inFolder(policy.People[0].Names(), format)
+	all := [][]string{own}
+	for _, audience := range policy.Audiences {
+		var paths []string
+		for _, path := range own {
+			paths = append(paths, audiencePath(path, audience.Name))
+		}
+		all = append(all, paths)
+	}
+	return all
+}
+
+// releasedTables are the tables of a release, of which each names those that its readers see.
+func releasedTables(made *release.People, paths []string) []releasedFile {
+	var constraints, untold, together []string
+	for _, c := range made.Kind.Constraints {
+		if table, column, named := catalog.ParseQualifiedColumn(c.Of); !named || shows(made, table, column) {
+			constraints = append(constraints, c.String())
+		} else {
+			untold = append(untold, c.String())
+		}
+	}
+	for _, rows := range made.Tables {
+		if rows.Publication.IsSeen() {
+			together = append(together, rows.Publication.Policy.Table.String())
+		}
+	}
+	all := make([]releasedFile, len(made.Tables))
+	for i, rows := range made.Tables {
+		all[i] = releasedFile{
+			path: paths[i], rows: rows, figures: made.Figures[i], constraints: constraints, untold: untold,
+			promise: rows.Publication.Membership.Explain(), together: together, unseen: !rows.Publication.IsSeen(),
+		}
+	}
+	return all
+}
+
+// shows reports whether the readers of a release see a column.
+func shows(made *release.People, table catalog.Name, column string) bool {
+	return slices.ContainsFunc(made.Tables, func(r *release.Rows) bool {
+		_, shown := r.Publication.Policy.Shown().Column(column)
+		return shown && r.Publication.Policy.Table == table && r.Publication.IsSeen()
 	})
 }
 
@@ -264,17 +330,32 @@ func inapplicable(err error) error {
 	return failure{codeConfiguration, "correct the policy or the file; 'kproxy init --data FILE' drafts a policy", err}
 }
 
-// writing is a release that is to be written, table by table.
+// writing is a release that is to be written, or several, file by file.
 type writing struct {
-	format      tablefile.Format
-	paths       []string
-	rows        []*release.Rows
-	figures     []release.Figures
-	policy      catalog.Policy
-	constraints [][]string // of each table
+	format tablefile.Format
+	policy catalog.Policy
+	files  []releasedFile
+	prove  func(ctx context.Context, paths []string, told func(rows int)) ([][]verify.Check, error)
+}
+
+// releasedFile is what readers get of a table.
+type releasedFile struct {
+	path        string
+	rows        *release.Rows
+	figures     release.Figures
+	constraints []string
 	promise     string
 	together    []string
-	prove       func(ctx context.Context, paths []string, told func(rows int)) ([][]verify.Check, error)
+	untold      []string // constraints that hold on columns that its readers do not see
+	unseen      bool     // the audience does not see the table: it is proved with the others, and removed
+}
+
+// toldProof is the proof without checks of constraints on columns that readers of the file do not see.
+func (f releasedFile) toldProof(proof tablefile.Proof) *tablefile.Proof {
+	proof.Checks = slices.DeleteFunc(slices.Clone(proof.Checks), func(c verify.Check) bool {
+		return slices.ContainsFunc(f.untold, func(constraint string) bool { return strings.HasPrefix(c.Name, constraint) })
+	})
+	return &proof
 }
 
 // anonymized is what became of a table, as JSON.
@@ -290,15 +371,15 @@ func (a *anonymization) write(c *cobra.Command, w writing) (err error) {
 	var outputs files
 	defer outputs.discard()
 	var parts []string
-	for i, rows := range w.rows {
-		output, err := outputs.create(w.paths[i], a.output.force)
+	for _, f := range w.files {
+		output, err := outputs.create(f.path, a.output.force, !f.unseen)
 		if err != nil {
 			return err
 		}
 		parts = append(parts, output.Name())
-		told := func(n int) { a.say("%s writing %s", gauge(n, rows.Len()), w.figures[i].Table) }
-		if err := rows.Write(c.Context(), w.format, output, told); err != nil {
-			return fmt.Errorf("writing %s: %w", w.paths[i], err)
+		told := func(n int) { a.say("%s writing %s", gauge(n, f.rows.Len()), f.figures.Table) }
+		if err := f.rows.Write(c.Context(), w.format, output, told); err != nil {
+			return fmt.Errorf("writing %s: %w", f.path, err)
 		}
 	}
 	proofs, err := w.prove(c.Context(), parts, func(n int) { a.say("verifying what was written: %d rows", n) })
@@ -306,14 +387,19 @@ func (a *anonymization) write(c *cobra.Command, w writing) (err error) {
 		return err
 	}
 	a.bar.done()
-	summary := make([]anonymized, len(w.rows))
-	for i := range w.rows {
-		proof := tablefile.Proof{Passed: !slices.ContainsFunc(proofs[i], func(c verify.Check) bool { return !c.Passed }), Checks: proofs[i]}
-		summary[i] = anonymized{w.figures[i], w.paths[i], outputs.list[i].Digest(), proof}
+	all, seen := make([]anonymized, len(w.files)), []releasedFile(nil)
+	var summary []anonymized
+	for i, f := range w.files {
+		all[i] = anonymized{Figures: f.figures, File: f.path, Proof: tablefile.Proof{Passed: !slices.ContainsFunc(proofs[i], func(c verify.Check) bool { return !c.Passed }), Checks: proofs[i]}}
+		if !f.unseen {
+			all[i].SHA256 = outputs.list[len(seen)].Digest()
+			seen, summary = append(seen, f), append(summary, all[i])
+		}
 	}
-	if err := unproven(summary); err != nil {
+	if err := unproven(all); err != nil {
 		return err
 	}
+	w.files = seen
 	if err := a.addManifests(w, summary, &outputs); err != nil {
 		return err
 	}
@@ -352,8 +438,8 @@ func (a *anonymization) addManifests(w writing, summary []anonymized, outputs *f
 		}
 		err := outputs.addManifest(tablefile.Manifest{
 			Table: s.Table, Audience: s.Audience, File: filepath.Base(s.File), Format: w.format, Bytes: output.Size(), SHA256: s.SHA256,
-			Rows: int64(s.Rows), Columns: w.rows[i].Columns, Policy: policy.Fingerprint, Constraints: w.constraints[i], Promise: w.promise, Together: w.together,
-			Proof: &s.Proof, Version: build.This().Version, At: time.Now().UTC().Truncate(time.Second),
+			Rows: int64(s.Rows), Columns: w.files[i].rows.Columns, Policy: policy.Fingerprint, Constraints: w.files[i].constraints, Promise: w.files[i].promise, Together: w.files[i].together,
+			Proof: w.files[i].toldProof(s.Proof), Version: build.This().Version, At: time.Now().UTC().Truncate(time.Second),
 		}, s.File, a.output.force)
 		if err != nil {
 			return err

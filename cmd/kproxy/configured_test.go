@@ -44,7 +44,7 @@ func TestManualPages(t *testing.T) {
 	}
 	for page, wants := range map[string][]string{
 		"kproxy.1":          {`.TH "KPROXY" "1"`, "\n.EX\n  kproxy demo       try it: a private server"},
-		"kproxy-explain.1":  {`.TH "KPROXY-EXPLAIN" "1"`, "\n.EX\n  sent     the statement that the server receives instead\n  reads    the relations"},
+		"kproxy-explain.1":  {`.TH "KPROXY-EXPLAIN" "1"`, "\n.EX\n  sent      the statement that the server receives instead\n  reads     the relations"},
 		"kproxy-user-add.1": {`.TH "KPROXY-USER-ADD" "1"`},
 	} {
 		text, err := os.ReadFile(filepath.Join(folder, page))

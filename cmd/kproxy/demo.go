@@ -25,6 +25,9 @@ updates, as persons have: readers see each change at once, and can learn from co
 versions. Staff has guarded updates, which hide who came, left or changed. The output says
 which applies to each table.
 
+Its configuration is in no file, and cannot be changed. To try other settings, audiences for
+example, run 'kproxy init' on a database of your own.
+
 With --csv and --policy, demo publishes your own table instead. The policy file
 has the sections csv (the format of the file) and tables (the policy).
 

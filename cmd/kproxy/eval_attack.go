@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -41,23 +43,13 @@ one attacker has a single static release, whose information cannot be held back.
 		if err := setup.Validate(); err != nil {
 			return usageError{err}
 		}
-		bar := newProgress(os.Stderr)
-		defer bar.done()
-		setup.Report = func(format string, arguments ...any) { bar.say(fmt.Sprintf(format, arguments...)) }
-		outcome, err := attack.Run(c.Context(), setup)
-		if err != nil {
+		var outcome *attack.Outcome
+		err := experiment(c, &setup.Report, *json, func(ctx context.Context) (_ attackOutcome, err error) {
+			outcome, err = attack.Run(ctx, setup)
+			return outcome, err
+		})
+		if err != nil || *out == "" {
 			return err
-		}
-		bar.done()
-		write := outcome.WriteText
-		if *json {
-			write = outcome.WriteJSON
-		}
-		if err := write(c.OutOrStdout()); err != nil {
-			return err
-		}
-		if *out == "" {
-			return nil
 		}
 		if err := outcome.WriteFiles(*out); err != nil {
 			return err
@@ -86,4 +78,26 @@ func attackFlags(c *cobra.Command, setup *attack.Setup) {
 	flags.Float64Var(&setup.Repeats, "repeats", setup.Repeats, "`SHARE` of new records about somebody who has one already; persons are counted then")
 	flags.Float64Var(&setup.Returns, "returns", setup.Returns, "`SHARE` of new records of people who left before, with the same values")
 	flags.Float64Var(&setup.Correlation, "correlation", setup.Correlation, "`SHARE` of the people whose diagnosis goes with their age")
+}
+
+// attackOutcome is what an experiment prints.
+type attackOutcome interface {
+	WriteJSON(w io.Writer) error
+	WriteText(w io.Writer) error
+}
+
+// experiment runs an attack, whose setup has the place for what it reports, and prints the outcome.
+func experiment(c *cobra.Command, report *func(string, ...any), json bool, run func(context.Context) (attackOutcome, error)) error {
+	bar := newProgress(os.Stderr)
+	defer bar.done()
+	*report = func(format string, arguments ...any) { bar.say(fmt.Sprintf(format, arguments...)) }
+	outcome, err := run(c.Context())
+	if err != nil {
+		return err
+	}
+	bar.done()
+	if json {
+		return outcome.WriteJSON(c.OutOrStdout())
+	}
+	return outcome.WriteText(c.OutOrStdout())
 }

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +28,7 @@ The attackers are those of 'kproxy eval attack'.
   kproxy eval attack audiences --k 5,25,100 --rates 0.001,0.02 --json`,
 		Args: noArguments,
 	}
+	c.AddCommand(newEvalAttackAudiencesPeople())
 	attackFlags(c, &setup)
 	c.Flags().Lookup("rates").DefValue = "0.005"
 	c.Flags().Lookup("crowds").DefValue = "2"
@@ -37,18 +37,7 @@ The attackers are those of 'kproxy eval attack'.
 		if err := setup.Validate(); err != nil {
 			return usageError{err}
 		}
-		bar := newProgress(os.Stderr)
-		defer bar.done()
-		setup.Report = func(format string, arguments ...any) { bar.say(fmt.Sprintf(format, arguments...)) }
-		outcome, err := attack.RunCoalitions(c.Context(), setup)
-		if err != nil {
-			return err
-		}
-		bar.done()
-		if *json {
-			return outcome.WriteJSON(c.OutOrStdout())
-		}
-		return outcome.WriteText(c.OutOrStdout())
+		return experiment(c, &setup.Report, *json, func(ctx context.Context) (attackOutcome, error) { return attack.RunCoalitions(ctx, setup) })
 	}
 	return c
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kproxy/kproxy/internal/eval/attack"
 )
@@ -26,29 +26,23 @@ For comparison, one attacker has a single release of all visits.
 		Args: noArguments,
 	}
 	flags := c.Flags()
-	flags.Uint64Var(&setup.Seed, "seed", setup.Seed, "`SEED` of persons, visits and pseudonyms")
-	flags.IntVar(&setup.Persons, "persons", setup.Persons, "`NUMBER` of persons")
-	flags.IntVar(&setup.Days, "days", setup.Days, "`NUMBER` of days in which visits happen")
-	flags.Float64Var(&setup.Rate, "visits", setup.Rate, "`NUMBER` of visits of a person, on average")
-	flags.Float64Var(&setup.Deleted, "deleted", setup.Deleted, "`SHARE` of the visits that are deleted")
+	visitFlags(flags, &setup.Seed, &setup.Persons, &setup.Days, &setup.Rate, &setup.Deleted)
 	flags.IntVar(&setup.K, "k", setup.K, "`NUMBER` of persons that are left to whoever knows one visit")
 	json := flags.Bool("json", false, "print JSON instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := setup.Validate(); err != nil {
 			return usageError{err}
 		}
-		bar := newProgress(os.Stderr)
-		defer bar.done()
-		setup.Report = func(format string, arguments ...any) { bar.say(fmt.Sprintf(format, arguments...)) }
-		outcome, err := attack.RunVisits(c.Context(), setup)
-		if err != nil {
-			return err
-		}
-		bar.done()
-		if *json {
-			return outcome.WriteJSON(c.OutOrStdout())
-		}
-		return outcome.WriteText(c.OutOrStdout())
+		return experiment(c, &setup.Report, *json, func(ctx context.Context) (attackOutcome, error) { return attack.RunVisits(ctx, setup) })
 	}
 	return c
+}
+
+// visitFlags are the flags of attacks on persons with visits. They have the given values where they are left out.
+func visitFlags(flags *pflag.FlagSet, seed *uint64, persons, days *int, visits, deleted *float64) {
+	flags.Uint64Var(seed, "seed", *seed, "`SEED` of persons, visits and pseudonyms")
+	flags.IntVar(persons, "persons", *persons, "`NUMBER` of persons")
+	flags.IntVar(days, "days", *days, "`NUMBER` of days in which visits happen")
+	flags.Float64Var(visits, "visits", *visits, "`NUMBER` of visits of a person, on average")
+	flags.Float64Var(deleted, "deleted", *deleted, "`SHARE` of the visits that are deleted")
 }

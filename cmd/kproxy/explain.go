@@ -28,13 +28,14 @@ func newExplain() *cobra.Command {
 		Long: `Explain passes statements to the rewriter that 'kproxy serve' uses under the configuration,
 one after the other as in one session, and shows for each
 
-  sent     the statement that the server receives instead
-  reads    the relations that it reads, and the lines of the configuration that name them
-  session  what it changes in the session
-  cached   whether it is parsed again when it is repeated
-  plan     with --plan, how the server would run it as the reader role
-  refused  SQLSTATE, message and hint as the client receives them, with the position marked,
-           and the reason, for you
+  sent      the statement that the server receives instead
+  reads     the relations that it reads, and the lines of the configuration that name them
+  answered  that it is answered from the summary of classes, where it is (docs/speed.md)
+  session   what it changes in the session
+  cached    whether it is parsed again when it is repeated
+  plan      with --plan, how the server would run it as the reader role
+  refused   SQLSTATE, message and hint as the client receives them, with the position marked,
+            and the reason, for you
 
 Explain connects as the owner to read the catalogs, and as the reader role to let the server
 parse what is sent. It runs nothing but EXPLAIN, without ANALYZE. With --offline, it connects
@@ -208,7 +209,7 @@ func writeExplained(w io.Writer, all []explain.Result) error {
 			part(name, text+")")
 		}
 		if one.FromClasses {
-			part("answered", "from classes, of which each has one row or some, not from records")
+			part("answered", "from the summary of classes, not from records")
 		}
 		part("session", one.Effects...)
 		if one.Refusal == nil {

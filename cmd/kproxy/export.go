@@ -166,7 +166,7 @@ func (e *exporting) run(ctx context.Context, c *cobra.Command, tables []catalog.
 		if err != nil {
 			return nil, err
 		}
-		output, err := outputs.create(paths[i], e.output.force)
+		output, err := outputs.create(paths[i], e.output.force, true)
 		if err != nil {
 			return nil, err
 		}

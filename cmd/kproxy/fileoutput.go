@@ -119,14 +119,20 @@ func (o *fileOutput) checkFree(paths []string) error {
 // files are outputs that get their names together, once all of them are whole.
 type files struct {
 	list, manifests []*tablefile.Output
+	unnamed         []*tablefile.Output // get none
 }
 
-func (f *files) create(path string, force bool) (*tablefile.Output, error) {
+func (f *files) create(path string, force, named bool) (*tablefile.Output, error) {
 	output, err := tablefile.Create(path, force)
-	if err == nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case named:
 		f.list = append(f.list, output)
+	default:
+		f.unnamed = append(f.unnamed, output)
 	}
-	return output, err
+	return output, nil
 }
 
 // addManifest writes the manifest of a file.
@@ -163,7 +169,7 @@ func (f *files) commit(stdout io.Writer) error {
 
 // discard removes what has not got its name.
 func (f *files) discard() {
-	for _, output := range slices.Concat(f.list, f.manifests) {
+	for _, output := range slices.Concat(f.list, f.manifests, f.unnamed) {
 		output.Discard()
 	}
 }

@@ -31,11 +31,14 @@ type preparation struct {
 func (p *preparation) prepare(ctx context.Context, sides []provision.Side) error {
 	for _, side := range sides {
 		if p.admins[side] == "" {
-			flag, variable := "--admin-url", adminEnv
-			if side == provision.SourceSide {
-				flag, variable = "--source-admin-url", sourceAdminEnv
+			flag, variable, of := "--admin-url", adminEnv, ""
+			switch side {
+			case provision.SourceSide:
+				flag, variable, of = "--source-admin-url", sourceAdminEnv, " to the source's database"
+			case provision.ReleaseSide:
+				of = " to the release's database"
 			}
-			return usageError{fmt.Errorf("setup needs an administrator's connection: set %s or %s, or use --print", flag, variable)}
+			return usageError{fmt.Errorf("setup needs an administrator's connection%s: set %s or %s, or use --print", of, flag, variable)}
 		}
 	}
 	for _, side := range sides {
@@ -95,6 +98,14 @@ func (p *preparation) connect(ctx context.Context, side provision.Side) (*pgx.Co
 	if err != nil {
 		return nil, fmt.Errorf("connecting as the administrator: %w", ksync.Reason(err))
 	}
+	var standby bool
+	if err := conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
+		_ = conn.Close(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("asking the server what it is: %w", err)
+		}
+		return nil, usageError{errors.New("the administrator's connection leads to a standby, where nothing can be prepared: let it lead to the primary")}
+	}
 	return conn, nil
 }
 
@@ -110,6 +121,9 @@ func (p *preparation) present(ctx context.Context, conn *pgx.Conn, side provisio
 		looked.Tables = nil
 	}
 	report, err := inspect.Names(ctx, conn, looked)
+	if err == nil && side == provision.ReleaseSide && len(report) > 0 {
+		report, err = p.withoutViews(ctx, ofRelease(report))
+	}
 	if err != nil || len(report) == 0 {
 		return policy, err
 	}
@@ -128,6 +142,31 @@ func (p *preparation) present(ctx context.Context, conn *pgx.Conn, side provisio
 	}
 	fmt.Fprintln(p.warnings, check.Format(p.config, report))
 	return policy, nil
+}
+
+// ofRelease says of relations that the release's database lacks that tables of the source are mirrored.
+func ofRelease(report inspect.Report) inspect.Report {
+	for i, f := range report {
+		if f.Fix == inspect.FixReadableMissing {
+			report[i].What = "the database of the release has no such relation"
+			report[i].Fix = f.Fix + "; if it is a table of the source, list it under mirrored"
+		}
+	}
+	return report
+}
+
+// withoutViews leaves out what is said of listed names that are views of the source over protected tables. Where
+// the source cannot be asked, mirrorTypes says so.
+func (p *preparation) withoutViews(ctx context.Context, report inspect.Report) (inspect.Report, error) {
+	source, err := p.source(ctx)
+	if err != nil {
+		return report, nil //nolint:nilerr // as said above
+	}
+	defer source.Close(context.WithoutCancel(ctx))
+	views, err := inspect.Views(ctx, source, p.config.Policy, nil)
+	return slices.DeleteFunc(report, func(f inspect.Finding) bool {
+		return f.Code == inspect.CodeReadableMissing && slices.ContainsFunc(views, func(v catalog.View) bool { return v.Name == f.Table })
+	}), err
 }
 
 // mirrorTypes makes the types of users that the store needs as the source has them. The source is

@@ -27,7 +27,8 @@ read its own configuration file again, and prints the answer of each. SIGHUP doe
 for one process.
 
 Tables are added, changed and removed independently; readers of the other tables notice
-nothing. Settings that take effect at the next start are named. A configuration with a mistake
+nothing. Guarded tables that the change halts, or that go on with other audiences, are named.
+Settings that take effect at the next start are named. A configuration with a mistake
 is refused as a whole, and the process keeps the old one.
 
 A table that is withdrawn because its source no longer fits its policy is examined
@@ -38,7 +39,8 @@ status' says why it is halted, and exits with 3 as long as it is.
 With --check, nothing is changed: the answers say what would change.
 
 Before a table is added, 'kproxy setup' must grant access to it and add it to the
-publication. After a table is removed, 'kproxy setup' takes it out again.
+publication. After a table is removed, 'kproxy setup' takes it out again. When audiences or
+their readers have changed, run 'kproxy setup' first, too.
 
 Exit codes: 0 all processes use the configuration; 1 one does not, or none is running;
 2 wrong command line.`,

@@ -27,9 +27,9 @@ func newSetup() *cobra.Command {
 		Use:   "setup",
 		Short: "Prepare the database: roles, schemas, publication and grants (or --print the SQL)",
 		Long: `Setup creates, or updates, what kproxy needs in the database: the owner and reader roles,
-including further readers, kproxy's schemas, the publication, the grants, and the stand-ins
-for the system catalogs. It can be run again at any time, and never touches data. A table
-is left out of the publication if UPDATE and DELETE would then fail at the source: it needs a
+including further readers and those of audiences, kproxy's schemas, the publication, the
+grants, and the stand-ins for the system catalogs. It can be run again at any time, and never
+touches data. A table is left out of the publication if UPDATE and DELETE would then fail at the source: it needs a
 primary key or another replica identity.
 
 Listed names that do not exist, and relations that show rows of protected tables as they are,
@@ -155,7 +155,7 @@ func provisioned(cfg *config.Config, file string, side provision.Side) (provisio
 	owner, besides := cfg.Upstream.Owner, []string(nil)
 	switch side {
 	case provision.SourceSide:
-		owner, besides = cfg.Source, []string{cfg.Upstream.Owner.Database}
+		owner, besides = cfg.Source.Connection, []string{cfg.Upstream.Owner.Database}
 	case provision.ReleaseSide:
 		besides = []string{cfg.Source.Database}
 	}
@@ -163,6 +163,7 @@ func provisioned(cfg *config.Config, file string, side provision.Side) (provisio
 	return provision.Input{
 		Place: policy.Place, Fingerprint: policy.Fingerprint, Besides: besides,
 		Side:        side,
+		Standby:     cfg.HasPrimary(),
 		Policy:      cfg.Policy,
 		Owner:       login(owner),
 		Reader:      login(cfg.Upstream.Reader),
@@ -173,6 +174,7 @@ func provisioned(cfg *config.Config, file string, side provision.Side) (provisio
 		Database:    cfg.Database,
 
 		TemporaryTables: cfg.TemporaryTables == config.TemporaryAllow,
+		Distribute:      cfg.Distributes() && side == provision.ReleaseSide,
 	}, err
 }
 

@@ -27,8 +27,8 @@ rows and classes of each table. The states are
                serve it; needs attention
 
 The state of one table does not affect the others. A listed view is withdrawn while a table
-that it shows rows of is not served; its line names the table. For tables with guarded
-updates, status also shows
+that it shows rows of is not served; its line names the table. Where an audience does not
+see a view, a line says why. For tables with guarded updates, status also shows
 
   WAITING  records that wait to be published, and how long the oldest has waited
   STALE    records that are still published as they were before a change, and since when

@@ -39,6 +39,9 @@ server, it verifies the same as the owner, who must be able to log in there. A s
 or a server that follows another server, is an error. These findings are written to standard
 error.
 
+While a source in a database of its own is away, what is published is verified all the same, and
+a warning says what is not.
+
 All tables are verified as of one moment, several of them at the same time with --jobs, each of
 which is a connection of the owner. What is being checked is written to standard error.
 
@@ -78,7 +81,7 @@ Exit codes: 0 everything holds; 1 something does not, or could not be verified.`
 			if err != nil {
 				return err
 			}
-			for _, f := range findings {
+			for _, f := range append(findings, history.Unverified(ctx, cfg)...) {
 				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n    fix: %s\n", f.Severity, f.What, f.Fix)
 			}
 			for _, t := range report {

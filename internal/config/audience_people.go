@@ -14,8 +14,8 @@ import (
 // audiencePeople is what an audience sees of the tables of a kind of person, as it is written.
 type audiencePeople struct {
 	Kind        string                 `yaml:",name" what:"a kind of person" as:"name"`
-	Constraints []personConstraint     `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}]" empty:"the audience sees the same classes as the one before" doc:"How many persons are alike, at least, in what the audience sees: {k: 25}, more than in the tables and for the audiences before."`
-	Hide        []string               `yaml:"hide" as:"literal" each:"column" fix:"a list: [public.visits.ward]" doc:"Columns of the tables, as schema.table.column, that the audience does not see."`
+	Constraints []personConstraint     `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 25}]" empty:"the audience sees the same classes as the one before" doc:"What every class of persons satisfies that the audience sees, counted in persons, besides the constraints of people and of the audiences before. Where updates are guarded, constraints on sensitive values hold in each window; of the root's, they need knows: all."`
+	Hide        []string               `yaml:"hide" as:"literal" each:"table or column" fix:"a list: [public.visits, public.patients.city]" doc:"Tables, as schema.table, and columns of the others, as schema.table.column, that the audience does not see."`
 	Columns     []audiencePeopleColumn `yaml:"columns" each:"column" empty:"the audience sees the columns as the one before" fix:"public.patients.birth_date: {units: [year, decade]}" doc:"Quasi-identifying columns of the tables, as schema.table.column, that the audience sees coarser than finer readers do, or in another form; so do the audiences after it."`
 	Show        []string               `yaml:"show" as:"literal" each:"column" fix:"a list: [public.visits.ward]" doc:"Columns, as schema.table.column, that the tables hide from their own readers and the audience sees."`
 }
@@ -36,12 +36,12 @@ func (c *audiencePeopleColumn) check(d *decoder, n *yaml.Node, what string) {
 
 func (p *audiencePeople) check(d *decoder, n *yaml.Node, what string) {
 	if n.Kind == yaml.MappingNode && d.at(&p.Constraints) == nil && d.at(&p.Hide) == nil && d.at(&p.Columns) == nil && d.at(&p.Show) == nil {
-		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with a greater k, as in [{k: 25}], or hide: with columns")
+		d.wrong(n, "what an audience sees of "+what+" is what the one before sees", "write constraints: with a greater k, as in [{k: 25}], or hide: with tables or columns")
 	}
 }
 
-// showPeople has audiences see the tables of kinds of persons, all of those of a kind.
-func (d *decoder) showPeople(tables []table, people []catalog.People, kinds []personKind, a *audience) {
+// showPeople has audiences see the tables of kinds of persons.
+func (d *decoder) showPeople(tables []table, people []catalog.People, a *audience) {
 	for i := range a.People {
 		seen := &a.People[i]
 		key := d.keys[seen]
@@ -54,8 +54,6 @@ func (d *decoder) showPeople(tables []table, people []catalog.People, kinds []pe
 		case seen.Kind == "": // already reported
 		case place < 0:
 			d.wrong(key, fmt.Sprintf("audience %s sees the tables of %s, which is no kind of person", a.Name, seen.Kind), suggestion(seen.Kind, names, "the kinds in people are"))
-		case kinds[place].Updates.Mode == catalog.Guarded && people[place].CountsValues():
-			d.wrong(key, fmt.Sprintf("the tables of %s have guarded updates and constraints on sensitive values, and audiences see tables of persons with guarded updates where k is the only constraint", seen.Kind), "remove it here, state k alone in people, or write updates: immediate for it")
 		default:
 			d.showKind(tables, people[place], a.Name, seen)
 		}
@@ -73,7 +71,7 @@ func (d *decoder) showKind(tables []table, kind catalog.People, audience string,
 	if len(members) == 0 {
 		return // already reported
 	}
-	held, before := kind.K(), ""
+	held, before := slices.Clone(kind.Constraints), ""
 	for _, a := range members[0].policy.Audiences {
 		if a.Audience == audience {
 			d.wrong(d.keys[seen], fmt.Sprintf("audience %s has %s twice", audience, kind.Kind), "remove one of them")
@@ -81,16 +79,24 @@ func (d *decoder) showKind(tables []table, kind catalog.People, audience string,
 		}
 		before = a.Audience
 		for _, spec := range a.Constraints {
-			held = max(held, spec.K)
+			held = append(slices.DeleteFunc(held, spec.Implies), spec)
 		}
 	}
-	if at := d.at(&seen.Columns); at != nil && members[0].policy.Updates.Mode == catalog.Guarded {
-		d.wrong(at, fmt.Sprintf("the tables of %s have guarded updates, and audiences see columns of such tables as finer readers do", kind.Kind), "remove columns here, hide columns, or write updates: immediate")
+	if spec, unfollowed := kind.Unfollowed(); unfollowed && members[0].policy.Updates.Mode == catalog.Guarded {
+		d.wrong(d.keys[seen], fmt.Sprintf("the tables of %s have guarded updates, and %v: that need not hold for what audiences see first of persons who are united", seen.Kind, spec), "remove the audience here, state k, l or, of another table than the root or with knows: all, alpha in people, or write updates: immediate for it")
 		return
 	}
-	stated := d.statedK(seen, held, before)
+	hidden := make(map[catalog.Name][]string, len(members))
 	for _, m := range members {
-		policy := catalog.AudiencePolicy{Audience: audience, Constraints: stated, Hidden: m.hiddenFrom(d.hiddenOf(m, audience, seen), d.shownOf(m, seen))}
+		hidden[m.Table] = m.hiddenFrom(d.hiddenOf(m, audience, seen), d.shownOf(m, seen))
+	}
+	unseen := d.unseenOf(kind, audience, seen)
+	sees := func(table catalog.Name, column string) bool {
+		return !unseen[table] && !slices.Contains(hidden[table], column)
+	}
+	stated := d.statedFor(kind, members, seen, sees, held, before)
+	for _, m := range members {
+		policy := catalog.AudiencePolicy{Audience: audience, Constraints: stated, Unseen: unseen[m.Table], Hidden: hidden[m.Table]}
 		m.checkVisible(d, d.at(&seen.Hide), policy.Hidden)
 		policy.Columns = m.coarser(d, before, d.columnsOf(m, seen), policy.Hidden)
 		m.policy.Audiences = append(m.policy.Audiences, policy)
@@ -99,15 +105,22 @@ func (d *decoder) showKind(tables []table, kind catalog.People, audience string,
 	d.checkColumns(kind, seen)
 }
 
-// checkColumns wants columns to be those of tables of the kind.
+// checkColumns wants what is named to be tables of the kind, or columns of these.
 func (d *decoder) checkColumns(kind catalog.People, seen *audiencePeople) {
+	ofKind := func(table catalog.Name) bool { return slices.Contains(kind.Names(), table) }
 	check := func(at *yaml.Node, name, what string) {
-		if table, _, ok := catalog.ParseQualifiedColumn(name); name != "" && (!ok || !slices.Contains(kind.Names(), table)) {
+		if table, _, ok := catalog.ParseQualifiedColumn(name); name != "" && (!ok || !ofKind(table)) {
 			d.wrong(at, fmt.Sprintf("column %s is %s, which is of no table of %s", quote(name), what, kind.Kind), "name a column of one of its tables as schema.table.column")
 		}
 	}
 	for i, name := range seen.Hide {
-		check(d.at(&seen.Hide[i]), name, "hidden")
+		table, _, isColumn := catalog.ParseQualifiedColumn(name)
+		if !isColumn {
+			table, _ = hiddenTable(name)
+		}
+		if name != "" && !ofKind(table) {
+			d.wrong(d.at(&seen.Hide[i]), fmt.Sprintf("%s is hidden, which is neither a table of %s nor a column of one", quote(name), kind.Kind), "write a table as schema.table, or a column of one as schema.table.column")
+		}
 	}
 	for i, name := range seen.Show {
 		check(d.at(&seen.Show[i]), name, "shown")
@@ -139,23 +152,35 @@ func (d *decoder) columnsOf(t *table, seen *audiencePeople) (columns []seenColum
 	return columns
 }
 
-// statedK are the constraints that are stated for an audience: those of k alone, each greater than what holds
-// before.
-func (d *decoder) statedK(seen *audiencePeople, held int, before string) (stated []privacy.Spec) {
+// statedFor are the constraints that are stated for an audience: of k and of sensitive columns that it sees, each stricter than what
+// holds before.
+func (d *decoder) statedFor(kind catalog.People, members []*table, seen *audiencePeople, sees func(catalog.Name, string) bool, held []privacy.Spec, before string) (stated []privacy.Spec) {
+	whose := "the tables' own readers"
+	if before != "" {
+		whose = "audience " + before
+	}
+	member := func(name catalog.Name) *table {
+		if i := slices.IndexFunc(members, func(m *table) bool { return m.Table == name }); i >= 0 {
+			return members[i]
+		}
+		return nil
+	}
 	for i := range seen.Constraints {
 		c := &seen.Constraints[i]
-		whose := "the tables' own readers"
-		if before != "" {
-			whose = "audience " + before
-		}
-		switch at := d.at(c); {
-		case d.flawed[c]: // already reported
-		case c.spec.Model != privacy.K:
-			d.wrong(at, fmt.Sprintf("%v is stated for an audience of persons in several tables: unions of classes are made by the number of persons alone", c.spec), "state it in people, where it holds for all, or write {k: 25}")
-		case len(stated) > 0:
+		place := slices.IndexFunc(held, func(spec privacy.Spec) bool { return spec.Implies(c.spec) })
+		name, column, _ := catalog.ParseQualifiedColumn(c.Of)
+		switch at, isK := d.at(c), c.spec.Model == privacy.K; {
+		case d.flawed[c] || !isK && c.Of == "": // already reported
+		case !isK && !d.boundedIn(c, kind.Kind, member): // reported
+		case members[0].policy.Updates.Mode == catalog.Guarded && !kind.MayState(c.spec):
+			d.wrong(at, fmt.Sprintf("%v is stated for an audience, of a column of the root, and updates are guarded: whose rows a window shows is not published, so that values of root records cannot decide which are shown", c.spec),
+				"state it in people, or of a column of another table; or write knows: all or updates: immediate in people")
+		case isK && slices.ContainsFunc(stated, func(spec privacy.Spec) bool { return spec.Model == privacy.K }):
 			d.wrong(at, "k stands twice in what an audience sees", "keep the greater one")
-		case c.spec.K <= held:
-			d.wrong(at, fmt.Sprintf("%v holds for %s already, whose k is %d: audiences stand from the finest to the coarsest, and what each sees is made of the classes of the one before", c.spec, whose, held), "remove it, or state a greater k")
+		case !isK && !sees(name, column):
+			d.wrong(at, fmt.Sprintf("%v is of a column that is hidden from the audience", c.spec), "show it the column, or state the constraint in people or for an audience before it that sees the column: what holds for these holds in any case")
+		case place >= 0:
+			d.notStricter(at, c.spec, held[place], whose)
 		default:
 			stated = append(stated, c.spec)
 		}
@@ -180,14 +205,14 @@ func (d *decoder) hiddenOf(t *table, audience string, seen *audiencePeople) (hid
 	return hidden
 }
 
-// checkPeopleApart refuses to show an audience single tables of those that are released together.
+// checkPeopleApart refuses tables that are released together where those stand that are released by themselves.
 func (d *decoder) checkPeopleApart(written []audience, people []catalog.People) {
 	for i := range written {
 		for j := range written[i].Tables {
 			seen := &written[i].Tables[j]
 			for _, kind := range people {
 				if slices.Contains(kind.Names(), seen.Table) {
-					d.wrong(d.keys[seen], fmt.Sprintf("table %s is released together with others of %s, of which an audience sees all tables or none", seen.Table, kind.Kind), fmt.Sprintf("remove the table here, and write people: {%s: {constraints: [{k: 25}]}} beside tables", kind.Kind))
+					d.wrong(d.keys[seen], fmt.Sprintf("table %s is released together with others of %s, which an audience sees by people", seen.Table, kind.Kind), fmt.Sprintf("remove the table here, and write people: {%s: {constraints: [{k: 25}]}} beside tables, with hide: for tables that it is not to see", kind.Kind))
 				}
 			}
 		}

@@ -17,7 +17,7 @@ type audience struct {
 	Name    string           `yaml:",name" what:"an audience's name" as:"audience"`
 	Readers []string         `yaml:"readers" what:"the list of readers of %s" as:"name" each:"a reader" single:"yes" fix:"a name of upstream.readers, or a list of them" need:"readers: with the reader roles, of upstream.readers, whose users belong to it" doc:"The reader roles, of upstream.readers, whose users belong to the audience. A role belongs to one audience at most; upstream.reader, and roles in none, read what tables says."`
 	Tables  []audienceTable  `yaml:"tables" each:"table" empty:"the audience sees nothing" fix:"schema.table: {constraints: [{k: 25}]}" doc:"The protected tables that the audience sees, with the listed views that read no other protected table. It sees no others."`
-	People  []audiencePeople `yaml:"people" each:"kind of person" empty:"the audience sees nothing of them" fix:"patient: {constraints: [{k: 25}]}" doc:"The kinds of persons, of people, whose tables the audience sees: all tables of a kind, which it joins as others do."`
+	People  []audiencePeople `yaml:"people" each:"kind of person" empty:"the audience sees nothing of them" fix:"patient: {constraints: [{k: 25}]}" doc:"The kinds of persons, of people, whose tables the audience sees: all of a kind but those that it hides, which it joins as others do."`
 }
 
 func (a *audience) check(d *decoder, n *yaml.Node, what string) {
@@ -79,7 +79,7 @@ func parseAudience(_ *decoder, what, text string) (value any, wrong, fix string)
 
 // checkAudiences sees to it that audiences see tables that there are, each stricter than the one
 // before, and tells the tables' policies.
-func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds []personKind, written []audience) (all []catalog.Audience) {
+func (d *decoder) checkAudiences(tables []table, people []catalog.People, written []audience) (all []catalog.Audience) {
 	for i := range written {
 		a := &written[i]
 		if slices.ContainsFunc(all, func(before catalog.Audience) bool { return before.Name == a.Name }) {
@@ -87,7 +87,7 @@ func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds 
 			continue
 		}
 		all = append(all, catalog.Audience{Name: a.Name})
-		d.showPeople(tables, people, kinds, a)
+		d.showPeople(tables, people, a)
 		var names []string
 		for j := range tables {
 			names = append(names, tables[j].Table.String())
@@ -106,7 +106,7 @@ func (d *decoder) checkAudiences(tables []table, people []catalog.People, kinds 
 		}
 	}
 	for i := range tables {
-		tables[i].checkReserved(d, slices.ContainsFunc(people, func(kind catalog.People) bool { return slices.Contains(kind.Names(), tables[i].Table) }))
+		tables[i].checkReserved(d)
 	}
 	return all
 }
@@ -256,14 +256,19 @@ func (t *table) checkStricter(d *decoder, before string, stated []*constraint) {
 			if before != "" {
 				whose = "audience " + before
 			}
-			stricter := ""
-			if !c.spec.Implies(held[place]) {
-				stricter = fmt.Sprintf(", as %v does", held[place])
-			}
-			d.wrong(d.at(c), fmt.Sprintf("%v holds for %s already%s: audiences stand from the finest to the coarsest, and what each sees is made of the classes of the one before", c.spec, whose, stricter),
-				"remove it, or state a stricter one")
+			d.notStricter(d.at(c), c.spec, held[place], whose)
 		}
 	}
+}
+
+// notStricter reports a constraint of an audience that follows from one which holds for finer readers.
+func (d *decoder) notStricter(at *yaml.Node, stated, held privacy.Spec, whose string) {
+	stricter := ""
+	if !stated.Implies(held) {
+		stricter = fmt.Sprintf(", as %v does", held)
+	}
+	d.wrong(at, fmt.Sprintf("%v holds for %s already%s: audiences stand from the finest to the coarsest, and what each sees is made of the classes of the one before", stated, whose, stricter),
+		"remove it, or state a stricter one")
 }
 
 // checkHidden sees to it that an audience hides what is published and what its constraints do not
@@ -305,18 +310,14 @@ func (t *table) hidesAll(hidden []string) bool {
 }
 
 // checkReserved sees to it that a table hides from its own readers what it publishes and an audience sees.
-func (t *table) checkReserved(d *decoder, together bool) {
-	if at := d.at(&t.Hide); at != nil && together && t.policy.Updates.Mode == catalog.Guarded {
-		d.wrong(at, fmt.Sprintf("table %s hides columns from its own readers, which is for tables of people with immediate updates, and for tables that stand alone", t.Table), "remove hide, or write updates: immediate")
-		return
-	}
+func (t *table) checkReserved(d *decoder) {
 	for i, name := range t.Hide {
 		at := d.at(&t.Hide[i])
 		d.places.hidden[hiddenColumn{"", t.Table, name}] = at.Line
 		if !t.checkPublished(d, at, name) {
 			continue
 		}
-		if !slices.ContainsFunc(t.policy.Audiences, func(a catalog.AudiencePolicy) bool { return !slices.Contains(a.Hidden, name) }) {
+		if !slices.ContainsFunc(t.policy.Audiences, func(a catalog.AudiencePolicy) bool { return a.Sees(name) }) {
 			d.wrong(at, fmt.Sprintf("column %s is hidden, and no audience shows it", quote(name)), "remove it from hide and leave it out of columns, or write show: ["+name+"] for an audience")
 		}
 	}

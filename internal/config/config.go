@@ -32,9 +32,10 @@ type Config struct {
 	Access   []Rule   `yaml:"access" each:"a rule of access" fix:"a list of rules: - {from: [10.0.0.0/8], transport: tls, method: scram}, or remove the key" empty:"nobody can log in" doc:"From where and how clients may log in: the first rule that matches decides, and where none does, the login is refused. Without it: a password, from everywhere."`
 	Throttle Throttle `yaml:"throttle" doc:"How long who fails to log in waits before the next attempt is answered; off has nobody wait."`
 	// Source has an empty Host where the protected tables are in the owner's database.
-	Source   Connection `json:",omitzero" yaml:"source" section:"optional" omit:"hosts" doc:"How the database of the protected tables is reached, where that is not the owner's below: the source and its log are read, and nothing is written there but heartbeats. Without the section the protected tables are in the owner's database."`
-	Upstream Upstream   `yaml:"upstream" need:"upstream: with an owner and a reader" doc:"How kproxy reaches the database, in roles that {kproxy setup} creates."`
-	Pool     Pool       `yaml:"pool" doc:"How long connections to the database are kept for the next session."`
+	Source   SourceRoute `json:",omitzero" yaml:"source" section:"optional" omit:"hosts" doc:"How the database of the protected tables is reached, where that is not the owner's below: the source and its log are read, and nothing is written there but heartbeats. Without the section the protected tables are in the owner's database."`
+	Upstream Upstream    `yaml:"upstream" need:"upstream: with an owner and a reader" doc:"How kproxy reaches the database, in roles that {kproxy setup} creates."`
+	Release  Release     `json:",omitzero" yaml:"release" doc:"How the database of store and release is kept."`
+	Pool     Pool        `yaml:"pool" doc:"How long connections to the database are kept for the next session."`
 	// Publication and Slot are the names of kproxy's objects for logical replication.
 	Publication string      `yaml:"publication" as:"name" default:"kproxy" doc:"The name of kproxy's publication in the source database."`
 	Slot        string      `yaml:"slot" as:"slot" default:"kproxy" doc:"The name of kproxy's replication slot."`
@@ -98,13 +99,6 @@ type file struct {
 
 var fileSection = sync.OnceValue(func() *section { return sectionOf(reflect.TypeFor[file](), selection{}) })
 
-func defaults() Config {
-	var f file
-	fileSection().setDefaults(reflect.ValueOf(&f).Elem())
-	f.TLS.Mode = TLSOff
-	return f.Config
-}
-
 // Locate says where the policy of a table's column stands. A column that the
 // policy does not name, or none, is located at its table; a table that it does
 // not name, at the file, with line 0.
@@ -141,9 +135,11 @@ func (f *file) check(d *decoder, root *yaml.Node, _ string) {
 	c.placeHosts(d)
 	c.compareSource(d)
 	f.compareMirrored(d)
+	f.compareSeal(d)
 	c.compareListeners(d)
 	c.compareReaders(d)
 	c.compareAudiences(d, f.Tables.Audiences)
+	c.compareDistribute(d)
 	c.compareUsers(d, root)
 	c.compareRules(d)
 }

@@ -18,7 +18,7 @@ type PolicyFile struct {
 	// Table is the only table; with People, which are then one kind, it is empty.
 	Table  catalog.TablePolicy
 	People []catalog.People
-	// Audiences see releases of their own of the only table.
+	// Audiences see releases of their own of the table, or the tables.
 	Audiences []catalog.Audience
 
 	tables []catalog.TablePolicy
@@ -98,7 +98,7 @@ type policyFile struct {
 	Tables []table      `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The table to make of the CSV file, with its policy; or the tables of people."`
 	People []personKind `yaml:"people" each:"kind of person" may:"updates" empty:"no tables belong together" fix:"patient: with root:, key:, knows:, tables: and constraints: under it" doc:"The kind of person whose rows stand in several tables, each in a CSV file of its own, which are released together."`
 
-	Audiences []audience `yaml:"audiences" each:"audience" omit:"readers people" empty:"there is one release" fix:"partners: with tables: under it" doc:"Coarser releases of the same table, from the finest to the coarsest: the classes of each are unions of those of the one before, so that who has several of them learns what the finest tells."`
+	Audiences []audience `yaml:"audiences" each:"audience" omit:"readers" empty:"there is one release" fix:"partners: with tables: under it" doc:"Coarser releases of the same table or, by people, tables, from the finest to the coarsest: the classes of each are unions of those of the one before, so that who has several of them learns what the finest tells."`
 
 	people    []catalog.People
 	audiences []catalog.Audience
@@ -111,7 +111,8 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 		d.claimTable(&p.Tables[i])
 	}
 	p.people = d.checkPeople(p.Tables, p.People, false)
-	p.audiences = d.checkAudiences(p.Tables, p.people, p.People, p.Audiences)
+	d.checkPeopleApart(p.Audiences, p.people)
+	p.audiences = d.checkAudiences(p.Tables, p.people, p.Audiences)
 	if d.at(&p.People) != nil {
 		p.checkFiles(d)
 		return
@@ -123,10 +124,6 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 		return
 	}
 	table := &p.Tables[0]
-	if len(table.policy.Audiences) > 0 && len(table.policy.Parts()) > 1 {
-		d.wrong(d.at(&p.Audiences), fmt.Sprintf("the constraints of table %s are over columns apart from others, and files for audiences are made of tables that are divided into classes by all columns together", table.Table),
-			"remove audiences, or state a k constraint over all columns")
-	}
 	if len(p.CSV.Columns) == 0 {
 		return
 	}
@@ -144,9 +141,6 @@ func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
 func (p *policyFile) checkFiles(d *decoder) {
 	for i := 1; i < len(p.People); i++ {
 		d.wrong(d.keys[&p.People[i]], "a policy file is about one kind of person", "write one file for each")
-	}
-	if at := d.at(&p.Audiences); at != nil {
-		d.wrong(at, "files of people have no audiences, and this policy is about people", "remove audiences, or take the files into a database: there, audiences see tables of people")
 	}
 	if at := d.at(&p.CSV.Columns); at != nil {
 		d.wrong(at, "csv.columns are those of one file, and people has several", "remove it, and give each file a header")

@@ -17,6 +17,14 @@ import (
 	"github.com/kproxy/kproxy/internal/hospital"
 )
 
+// defaults is a configuration without any key.
+func defaults() Config {
+	var f file
+	fileSection().setDefaults(reflect.ValueOf(&f).Elem())
+	f.TLS.Mode = TLSOff
+	return f.Config
+}
+
 var patients = catalog.Name{Schema: "public", Relation: "patients"}
 
 func TestExampleLoads(t *testing.T) {
@@ -138,7 +146,7 @@ func TestExampleShowsSettings(t *testing.T) {
 	after := set[len(before):]
 	const keys = "unix_socket_mode|proxy_protocol|from|cert_file|key_file|client_ca_file|reader|certificate_name|auth_query|query|user|password_env|" +
 		"timeout|lifetime|iterations|access|method|transport|users|sslrootcert|sslcert|sslkey|sslnegotiation|channel_binding|require_auth|" +
-		"hosts|prefer|max_staleness|readers|bi|source|host|database|sslmode"
+		"hosts|prefer|max_staleness|readers|bi|source|host|database|sslmode|primary"
 	commented := regexp.MustCompile(`(?m)^( *)# ( *(?:- )?(?:` + keys + `):.*)$`)
 	c, err := Parse("example.yaml", []byte(commented.ReplaceAllString(before, "$1$2")+after))
 	if err != nil {
@@ -146,7 +154,7 @@ func TestExampleShowsSettings(t *testing.T) {
 	}
 	if len(c.Access) != 3 || c.Users[0].Reader != "bi" || c.Users[0].CertificateName == "" || c.AuthQuery.Query == "" || c.TLS.ClientCAFile == "" ||
 		c.UnixSocketMode != 0o770 || len(c.ProxyProtocol.From) != 2 || len(c.Upstream.Reader.Hosts) != 4 || c.Upstream.Prefer != PreferStandby ||
-		c.Upstream.MaxStaleness == 0 || len(c.Upstream.Readers) != 1 || c.Upstream.Owner.SSLCert == "" || c.Source.User != "kproxy_source" {
+		c.Upstream.MaxStaleness == 0 || len(c.Upstream.Readers) != 1 || c.Upstream.Owner.SSLCert == "" || c.Source.User != "kproxy_source" || !c.HasPrimary() {
 		t.Errorf("not all is set: %+v", c)
 	}
 	if want := defaults().AuthQuery; c.AuthQuery.Timeout != want.Timeout || c.AuthQuery.Lifetime != want.Lifetime || c.AuthQuery.Iterations != want.Iterations {

@@ -138,6 +138,7 @@ func (c *peopleChecks) withoutSettings(t *table, kind string) {
 		{"suppression", &t.Suppression},
 		{"updates", &t.Updates},
 		{"reanonymize", &t.Reanonymize},
+		{"summary", &t.Summary},
 		{"unpublishable", &t.Unpublishable},
 	} {
 		if at := c.at(setting.of); at != nil {
@@ -288,20 +289,30 @@ func (c *peopleChecks) constraints(k *personKind) []privacy.Spec {
 
 // bounded reports whether a constraint speaks of a sensitive column of one of the tables.
 func (c *peopleChecks) bounded(k *personKind, one *personConstraint) bool {
-	at := c.at(&one.Of)
+	return c.boundedIn(one, k.Kind, func(name catalog.Name) *table {
+		if c.kinds[name] != k.Kind {
+			return nil
+		}
+		return c.tables[name]
+	})
+}
+
+// boundedIn reports whether a constraint speaks of a sensitive column of a table of a kind of person; of finds these, nil for another one.
+func (d *decoder) boundedIn(one *personConstraint, kind string, of func(catalog.Name) *table) bool {
+	at := d.at(&one.Of)
 	name, column, ok := catalog.ParseQualifiedColumn(one.Of)
 	if !ok {
-		c.wrong(at, fmt.Sprintf("the constraint is of %s, which does not say of which table", quote(one.Of)), "write schema.table.column")
+		d.wrong(at, fmt.Sprintf("the constraint is of %s, which does not say of which table", quote(one.Of)), "write schema.table.column")
 		return false
 	}
-	t := c.tables[name]
-	if t == nil || c.kinds[name] != k.Kind {
-		c.wrong(at, fmt.Sprintf("the constraint is of a column of %s, which is no table of %s", name, k.Kind), "name a column of one of its tables as schema.table.column")
+	t := of(name)
+	if t == nil {
+		d.wrong(at, fmt.Sprintf("the constraint is of a column of %s, which is no table of %s", name, kind), "name a column of one of its tables as schema.table.column")
 		return false
 	}
-	before := len(c.problems)
-	t.checkRole(c.decoder, "the constraint is of column", column, at, catalog.Sensitive)
-	return len(c.problems) == before
+	before := len(d.problems)
+	t.checkRole(d, "the constraint is of column", column, at, catalog.Sensitive)
+	return len(d.problems) == before
 }
 
 // counted is a number of things.

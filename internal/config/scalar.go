@@ -273,6 +273,8 @@ func choicesOf(of fmt.Stringer) choice {
 		return named(catalog.FormBoth, catalog.FormValue, catalog.FormRange)
 	case catalog.Unpublishable:
 		return named(catalog.Withhold, catalog.Refuse)
+	case catalog.SummaryForm:
+		return named(catalog.SummaryView, catalog.SummaryStored)
 	case anonymizer.Effort:
 		return named(anonymizer.Fast, anonymizer.Good, anonymizer.Best)
 	case catalog.UpdateMode:

@@ -34,7 +34,7 @@ func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
 	}
 	p.policy.People = d.checkPeople(p.Tables, p.People, true)
 	d.checkPeopleApart(p.Audiences, p.policy.People)
-	p.policy.Audiences = d.checkAudiences(p.Tables, p.policy.People, p.People, p.Audiences)
+	p.policy.Audiences = d.checkAudiences(p.Tables, p.policy.People, p.Audiences)
 	for _, t := range claimed {
 		p.policy.Tables = append(p.policy.Tables, t.policy)
 	}
@@ -95,6 +95,7 @@ type table struct {
 	Updates       updates               `yaml:"updates" section:"optional" need:"updates: guarded, where comparing versions tells readers no more than one release does, and new records wait for a batch; or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those who come, leave or change" why:"there is no default for when changes become visible, since it decides what readers learn of whom" unless:"people" doc:"When changes become visible: so that comparing versions tells no more than one release does (guarded), or every commit at once (immediate), by which whoever polls learns the sensitive values of those who come, leave or change. Required, except of tables in people."`
 	Acknowledge   acknowledge           `yaml:"acknowledge" section:"optional" doc:"What is known and meant of the table, and refused otherwise."`
 	Reanonymize   float64               `yaml:"reanonymize" as:"share" range:"0<..1" doc:"From so much more information loss on all classes are made anew. For immediate updates only. Without it: never."`
+	Summary       catalog.SummaryForm   `yaml:"summary" default:"view" doc:"What questions about groups are answered from: a view of the release, or a table beside it (stored), which also has sums of published numbers. It is read in less time, and has each change write more. Stored is for immediate updates with all constraints in one part, and for readers in no audience."`
 	Unpublishable catalog.Unpublishable `yaml:"unpublishable" default:"withhold" doc:"What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out."`
 	Hide          []string              `yaml:"hide" as:"column" each:"column" fix:"a list: [salary]" doc:"Columns that the table's own readers do not see, and some audiences do; see show there."`
 	Columns       []column              `yaml:"columns" each:"column" need:"columns: with each column to publish and its role" doc:"The columns to publish, each with its role, or with a mapping that says more. What is not named here is not published."`
@@ -112,7 +113,7 @@ func (t *table) check(d *decoder, n *yaml.Node, what string) {
 	policy := &t.policy
 	*policy = catalog.TablePolicy{
 		Table: t.Table, Method: t.Method, Effort: t.Effort, Subject: t.Subject, Suppression: t.Suppression, Updates: t.Updates.policy(),
-		Reanonymize: t.Reanonymize, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable, Hidden: t.Hide,
+		Reanonymize: t.Reanonymize, Summary: t.Summary, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable, Hidden: t.Hide,
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]

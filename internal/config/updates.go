@@ -85,6 +85,9 @@ func (t *table) checkUpdates(d *decoder) {
 		d.wrong(at, "updates are guarded, so that the classes cannot all be made anew: whoever compares the releases would learn more",
 			"remove reanonymize, or write updates: immediate")
 	}
+	if t.Summary == catalog.SummaryStored {
+		d.wrong(d.at(&t.Summary), "updates are guarded, of which there is no summary", "remove summary, or write updates: immediate")
+	}
 	if t.Suppression > 0 {
 		d.wrong(d.at(&t.Suppression), "updates are guarded, which publish all records of a batch or none: nothing can be set aside", "remove suppression")
 	}

@@ -62,13 +62,40 @@ type Connection struct {
 	serverFiles, roleFiles digest
 }
 
+// SourceRoute is how the database of the protected tables is reached, where that is another one than the owner's.
+type SourceRoute struct {
+	Connection `yaml:",inline" omit:"hosts"`
+	// Primary is the primary where the connection leads to a physical standby; its Host is empty where it leads to
+	// a primary itself, and its Port 0 where that is the connection's.
+	Primary Server `json:",omitzero" yaml:"primary" as:"server" doc:"The primary, with :port where it is another one, where host is its physical standby (PostgreSQL 16 and later): slot, decoding and reading are on the standby then, and only heartbeats are written at the primary. All else is as for the standby."`
+}
+
+// check is that of the connection.
+func (s *SourceRoute) check(d *decoder, n *yaml.Node, what string) { s.Connection.check(d, n, what) }
+
+// HasPrimary reports whether the source is a standby, whose primary is known.
+func (c *Config) HasPrimary() bool { return c.IsApart() && c.Source.Primary.Host != "" }
+
+// AtPrimary returns how the primary of the protected tables is reached: where the source is its standby, with
+// the same role, else as AtSource.
+func (c *Config) AtPrimary() Connection {
+	at := c.AtSource()
+	if c.HasPrimary() {
+		at.Host = c.Source.Primary.Host
+		if c.Source.Primary.Port != 0 {
+			at.Port = c.Source.Primary.Port
+		}
+	}
+	return at
+}
+
 // IsApart reports whether the protected tables are in another database than store and release.
 func (c *Config) IsApart() bool { return c.Source.Host != "" }
 
 // AtSource returns how the database of the protected tables is reached: by Source, or as the owner.
 func (c *Config) AtSource() Connection {
 	if c.IsApart() {
-		return c.Source
+		return c.Source.Connection
 	}
 	return c.Upstream.Owner
 }
@@ -77,11 +104,17 @@ func (c *Config) AtSource() Connection {
 // roles of one server that cannot be both: a server has one password for a role, and one that clients'
 // statements run as must not replicate.
 func (c *Config) compareSource(d *decoder) {
-	owner, source := c.Upstream.Owner, c.Source
+	owner, source, primary := c.Upstream.Owner, c.Source.Connection, c.AtPrimary()
 	if !c.IsApart() {
 		return
 	}
-	shares := func(other Connection) bool { return source.Host == other.Host && source.Port == other.Port }
+	if c.HasPrimary() && source.Host == primary.Host && source.Port == primary.Port {
+		d.wrong(d.at(&c.Source.Primary), "source and source.primary are the same server", "remove primary, or let host lead to its standby")
+		return
+	}
+	shares := func(other Connection) bool {
+		return source.Host == other.Host && source.Port == other.Port || primary.Host == other.Host && primary.Port == other.Port
+	}
 	if shares(owner) && source.Database == owner.Database {
 		d.wrong(d.at(&c.Source), "source and upstream.owner are the same database", "remove source, or write another host, port or database; docs/apart.md says what goes where")
 		return

@@ -59,7 +59,9 @@ func (c *canned) Overview(context.Context) (Overview, error) {
 	late := 3 * time.Second
 	return Overview{
 		At: at, Needs: []state.Need{{What: "a <table> is withdrawn", Fix: "do something"}}, Tables: []Release{c.release()},
-		Views: []state.View{{Name: "public.v", State: "withdrawn", Problem: "a column"}}, Silent: 1,
+		Views: []state.View{{Name: "public.v", State: "withdrawn", Problem: "a column", Audiences: []state.AudienceView{
+			{Audience: "partners", State: "published"}, {Audience: "press", State: "withdrawn", Problem: "it reads what the press does not see"},
+		}}}, Silent: 1,
 		Replication: &Replication{
 			Replication: state.Replication{Slot: "kproxy", Position: "0/1", Since: at, Exists: true, Retained: 5 << 20, WALStatus: "reserved"},
 			State:       "streaming", Alarm: 10 << 30, Lag: &late, Applier: "this process",
@@ -301,6 +303,17 @@ func TestEveryPageIsShown(t *testing.T) {
 	}
 	if text := d.ask(http.MethodGet, "/", nil).text; !strings.Contains(text, "a &lt;table&gt; is withdrawn") {
 		t.Error("texts are not escaped")
+	}
+}
+
+// TestViewsOfAudiencesAreShown: the page says which views audiences do not see.
+func TestViewsOfAudiencesAreShown(t *testing.T) {
+	t.Parallel()
+	text := loggedIn(t, nil).ask(http.MethodGet, "/", nil).text
+	_, after, _ := strings.Cut(text, "public.v")
+	item, _, _ := strings.Cut(after, "</li>")
+	if !strings.Contains(item, "press") || !strings.Contains(item, "it reads what the press does not see") || strings.Contains(item, "partners") {
+		t.Errorf("of the view it says %s", item)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/kproxy/kproxy/internal/visible"
@@ -44,7 +45,8 @@ func (p page) Alert() string {
 // Ago returns the time between t and the page's time.
 func (p page) Ago(t time.Time) string { return ago(p.At.Sub(t)) }
 
-var templates = parseTemplates()
+// templates are parsed when the first page is rendered: most commands of the program render none.
+var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() map[string]*template.Template {
 	all := make(map[string]*template.Template)
@@ -75,7 +77,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, s *session, sta
 		p.At = c.options.Now()
 	}
 	var text bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&text, "layout.html", p); err != nil {
+	if err := templates()[name].ExecuteTemplate(&text, "layout.html", p); err != nil {
 		return fmt.Errorf("rendering page %s: %w", name, err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -57,6 +57,7 @@ func Persons(policy *config.PolicyFile, files map[catalog.Name]*File) (b *person
 	var errs []error
 	for _, table := range policy.Policy().Tables {
 		f, own := files[table.Table], policy.Of(table)
+		table.Updates = catalog.Updates{} // files are published once
 		formed, wrong := f.inOutputForm(table)
 		errs = append(errs, CheckColumns(f, own), wrong)
 		policies[table.Table], relations[table.Table] = formed, f.Relation(own)

@@ -67,6 +67,7 @@ var asked = []Metric{
 	{Name: "kproxy_replication_state", Type: "gauge", Help: "1 for the state of replication: starting, following, streaming, reconnecting or stopped.", Labels: []string{"state"}},
 	{Name: "kproxy_replication_applies", Type: "gauge", Help: "Whether this process applies the changes (1). One of several processes does."},
 	{Name: "kproxy_replication_retained_bytes", Type: "gauge", Help: "Write-ahead log that the server keeps for the slot, in whole segments of 16 MiB; from the process that applies."},
+	{Name: "kproxy_replication_unapplied_seconds", Type: "gauge", Help: "For how long this process has known of nobody who applies changes: what readers have is at least as old. 0 while changes are applied."},
 	{Name: "kproxy_replication_lag_seconds", Type: "gauge", Help: "Age of the oldest change that readers do not see yet, in whole seconds; from the process that applies."},
 	{Name: "kproxy_replication_slot_wal_status", Type: "gauge", Help: "1 for the slot's wal_status (PostgreSQL, pg_replication_slots); from the process that applies.", Labels: []string{"status"}},
 
@@ -132,7 +133,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		collectAuditLog(c.audit.Stats(), put)
 	}
 	if s.Replication != nil {
-		collectReplication(s.Replication, put)
+		c.collectReplication(s.Replication, put)
 	}
 	put("proof_interval_seconds", s.ProofInterval.Seconds())
 	for _, t := range s.Tables {
@@ -213,11 +214,12 @@ func collectAuditLog(s audit.Stats, put sender) {
 	put("audit_log_failing", truth(s.Failing))
 }
 
-func collectReplication(r *Replication, put sender) {
+func (c *collector) collectReplication(r *Replication, put sender) {
 	for _, state := range []string{"starting", "following", "streaming", "reconnecting", "stopped"} {
 		put("replication_state", truth(r.State == state), state)
 	}
 	put("replication_applies", truth(r.Applies))
+	put("replication_unapplied_seconds", c.since(r.Unapplied))
 	if !r.Applies {
 		return
 	}

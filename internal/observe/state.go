@@ -43,6 +43,8 @@ type Audit struct {
 // Replication is how far the releases are behind their source.
 type Replication struct {
 	State string // of sync.State
+	// Unapplied is since when this process has known of nobody who applies changes; zero where it knows one.
+	Unapplied time.Time
 	// Applies says that this process applies the changes; the rest is known to it alone.
 	Applies   bool
 	Retained  int64         // bytes of WAL that the server keeps for the slot

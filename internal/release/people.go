@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/parquetfile"
@@ -20,20 +21,63 @@ import (
 
 // People is the release of tables about the same persons.
 type People struct {
-	// Kind is the policy's.
+	// Kind is the policy's, with the constraints that hold for the audience.
 	Kind catalog.People
+	// Audience is whom the release is for; empty for the tables' own readers.
+	Audience string
 	// Tables are the root and the other tables, in the order of Kind.Names, and Figures those of each.
 	Tables  []*Rows
 	Figures []Figures
 
 	builder *persons.Builder
 	persons *persons.Persons
-	release *people.Release
-	own     []func(record int32) uint64 // of each table: the pseudonym of a record's own key, 0 for none
+	release *people.Release               // nil where it follows another one, or is followed
+	own     []func(record int32) uint64   // of each table: the pseudonym of a record's own key, 0 for none
+	classes []anonymizer.EquivalenceClass // of persons
+	finer   *People                       // whose classes are united; nil for the tables' own readers
 }
 
 // OfPeople makes the release of the files of a policy's kind of person. Errors: those of Of.
 func OfPeople(ctx context.Context, files map[catalog.Name]*dataset.File, policy *config.PolicyFile, o Options) (p *People, warnings []string, err error) {
+	if p, warnings, err = ofFiles(files, policy); err != nil {
+		return nil, nil, err
+	}
+	method, err := p.method()
+	if err != nil {
+		return nil, nil, err
+	}
+	p.release, err = people.Anonymize(ctx, p.persons.Data, p.persons.Constraints, p.Kind.Knows.Granted(), people.Options{
+		Options: anonymizer.Options{Seed: o.Seed, Progress: o.Progress}, Method: method,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(p.release.Classes) == 0 {
+		return nil, nil, errInfeasible()
+	}
+	p.own = make([]func(int32) uint64, 1+len(p.Kind.Tables))
+	p.classes = p.release.Classes
+	for table := people.Root; table < len(p.Kind.Tables); table++ {
+		publication, keyed := p.builder.Publication().Of(table), p.keyed(table)
+		if err := p.drawKeys(publication, table, keyed, p.records(table).Len()); err != nil {
+			return nil, nil, err
+		}
+		p.add(publication, files[publication.Policy.Table], table, publishedTable{classes: p.classesOf(table), withheld: p.withheld(table), link: p.link(table, keyed)})
+	}
+	return p, warnings, ctx.Err()
+}
+
+func errInfeasible() error {
+	return &InfeasibleError{errors.New("all persons together do not meet the constraints, or are too few for one class")}
+}
+
+func (p *People) method() (anonymizer.Method, error) {
+	root := p.builder.Publication().Root.Policy
+	return methods.Trying(root.Method, root.Effort)
+}
+
+// ofFiles takes the records of the files of a policy's kind of person.
+func ofFiles(files map[catalog.Name]*dataset.File, policy *config.PolicyFile) (p *People, warnings []string, err error) {
 	kind := policy.People[0]
 	var errs []error
 	for _, t := range policy.Policy().Tables {
@@ -55,29 +99,8 @@ func OfPeople(ctx context.Context, files map[catalog.Name]*dataset.File, policy 
 		return nil, nil, err
 	}
 	p = &People{Kind: publication.People, builder: builder}
-	if p.persons, err = builder.Persons(kind.Knows); err != nil {
-		return nil, nil, err
-	}
-	method, err := methods.Trying(publication.Root.Policy.Method, publication.Root.Policy.Effort)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.release, err = people.Anonymize(ctx, p.persons.Data, p.persons.Constraints, kind.Knows.Granted(), people.Options{
-		Options: anonymizer.Options{Seed: o.Seed, Progress: o.Progress}, Method: method,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(p.release.Classes) == 0 {
-		return nil, nil, &InfeasibleError{errors.New("all persons together do not meet the constraints, or are too few for one class")}
-	}
-	p.own = make([]func(int32) uint64, 1+len(kind.Tables))
-	for table := people.Root; table < len(kind.Tables); table++ {
-		if err := p.add(publication.Of(table), files[kind.Names()[table+1]], table); err != nil {
-			return nil, nil, err
-		}
-	}
-	return p, warnings, ctx.Err()
+	p.persons, err = builder.Persons(kind.Knows)
+	return p, warnings, err
 }
 
 // keysOf are the columns of a table that are published as pseudonyms.
@@ -89,19 +112,30 @@ func keysOf(kind catalog.People, table catalog.Name) []string {
 	return kind.Tables[at].Keys()
 }
 
-// add adds the rows of a table; its parent's are there.
-func (p *People) add(publication catalog.Publication, file *dataset.File, table int) error {
+// publishedTable is what is published of the records of a table.
+type publishedTable struct {
+	// classes are published with the same values each: with labels or, where these are nil, what stands for the records.
+	classes  []anonymizer.EquivalenceClass
+	labels   [][]hierarchy.Generalization
+	withheld []int32
+	// link is the pseudonym of what a record belongs to, 0 for none.
+	link func(record int32) uint64
+	// shown are the attributes as they are shown; nil for the table's own.
+	shown []anonymizer.Attribute
+}
+
+// add adds the rows of a table, whose own pseudonyms are there.
+func (p *People) add(publication catalog.Publication, file *dataset.File, table int, of publishedTable) {
 	r := newRows(publication, file)
 	records := p.records(table)
 	attributes := make([]int, len(records.Attributes()))
 	for a := range attributes {
 		attributes[a] = a
 	}
-	classes := p.classes(table)
-	r.addPart(attributes, records, classes)
-	keyed := p.keyed(table)
-	if err := p.drawKeys(publication, table, keyed, file.Len()); err != nil {
-		return err
+	if of.labels == nil {
+		r.addPart(attributes, records, of.classes)
+	} else {
+		r.addLabeled(attributes, records, of.classes, func(class int) []hierarchy.Generalization { return of.labels[class] })
 	}
 	for i, c := range publication.Columns {
 		if c.Part != catalog.Pseudonym {
@@ -109,7 +143,7 @@ func (p *People) add(publication catalog.Publication, file *dataset.File, table 
 		}
 		number := p.own[table+1]
 		if !publication.Membership.IsOwn(c) {
-			number = p.link(table, keyed)
+			number = of.link
 		}
 		form := publication.Membership.Form(c)
 		r.keys = append(r.keys, number)
@@ -121,16 +155,18 @@ func (p *People) add(publication catalog.Publication, file *dataset.File, table 
 		}
 	}
 	r.arrange()
-	figures := Figures{Table: publication.Policy.Table.String(), Records: file.Len(), Dropped: file.Dropped, Rows: r.Len(), Withheld: r.Withheld(), Smallest: math.MaxInt}
-	figures.addClasses(classes)
-	if len(classes) == 0 {
+	figures := Figures{Table: publication.Policy.Table.String(), Audience: p.Audience, Records: file.Len(), Dropped: file.Dropped, Rows: r.Len(), Withheld: r.Withheld(), Smallest: math.MaxInt}
+	figures.addClasses(of.classes)
+	if len(of.classes) == 0 {
 		figures.Smallest = 0
 	}
 	if len(attributes) > 0 {
-		figures.Loss = metric.PublishedLoss(records, &anonymizer.Release{Classes: classes, Withheld: p.withheld(table)})
+		if of.shown != nil {
+			records = records.ShownBy(of.shown)
+		}
+		figures.Loss = metric.PublishedLoss(records, &anonymizer.Release{Classes: of.classes, Withheld: of.withheld})
 	}
 	p.Tables, p.Figures = append(p.Tables, r), append(p.Figures, figures)
-	return nil
 }
 
 func (p *People) records(table int) *anonymizer.Table {
@@ -140,8 +176,8 @@ func (p *People) records(table int) *anonymizer.Table {
 	return p.persons.Data.Tables[table].Rows
 }
 
-// classes are those of a table's records that are published with the same values: first those with keys.
-func (p *People) classes(table int) []anonymizer.EquivalenceClass {
+// classesOf are those of a table's records that are published with the same values: first those with keys.
+func (p *People) classesOf(table int) []anonymizer.EquivalenceClass {
 	if table == people.Root {
 		return p.release.Classes
 	}
@@ -207,9 +243,12 @@ func (p *People) drawKeys(publication catalog.Publication, table int, keyed []in
 	return nil
 }
 
-// link is the pseudonym of what a record belongs to; 0 for records without keys. A row that belongs to a
+// link is the pseudonym of what a record belongs to; 0 for records without keys. There is none of the root. A row that belongs to a
 // person directly carries the pseudonym that the person has in its window.
 func (p *People) link(table int, keyed []int32) func(record int32) uint64 {
+	if table == people.Root {
+		return nil
+	}
 	of := p.persons.Data.Tables[table]
 	if of.Parent != people.Root {
 		above := p.own[of.Parent+1]

@@ -25,7 +25,8 @@ import (
 //   - Constraints on sensitive values hold for the persons of a class with all values of all their rows, for those
 //     of a cell with the values of its window, and for those of a class without keys with the values of its rows.
 //
-// It gives the checks of each table.
+// It gives the checks of each table. Of a release for an audience, classes are also unions of the finer ones, and tables that it does
+// not see are proved as those that it sees.
 func (p *People) Prove(ctx context.Context, format tablefile.Format, paths []string, told func(rows int)) ([][]verify.Check, error) {
 	all := make([][]verify.Check, len(p.Tables))
 	proof := &peopleProof{People: p}
@@ -284,9 +285,18 @@ func (m *memberProof) provePersons(paths int32) {
 		m.checks = append(m.checks, c)
 	}
 	m.checks = append(m.checks, m.proveClasses())
+	if m.proof.finer != nil {
+		m.checks = append(m.checks, m.proveUnions(m.proof.finer.Tables[m.table+1]))
+	}
 	if m.isRoot() {
 		few("%d persons have the same root values", m.seen.groups[0].of, m.seen.groups[0].count)
+		if of := m.classesOf(true); m.hides() {
+			few("%d persons have the same root values, with hidden columns", of, groupsOf(of))
+		}
 		return
+	}
+	if of := m.classesOf(true); m.hides() && !m.isUnknown() {
+		few("%d persons have a row that shows the same, with hidden columns", of, groupsOf(of))
 	}
 	if !m.isUnknown() {
 		few("%d persons have a row with keys that shows the same", m.path, paths)
@@ -295,6 +305,47 @@ func (m *memberProof) provePersons(paths int32) {
 	if m.proof.Kind.Knows.All && !m.isUnknown() {
 		m.checks = append(m.checks, m.proveTrees())
 	}
+}
+
+// groupsOf is how many groups numbers name.
+func groupsOf(of []int32) (groups int32) {
+	for _, g := range of {
+		groups = max(groups, g+1)
+	}
+	return groups
+}
+
+// hides reports whether quasi-identifying columns are hidden from the readers.
+func (m *memberProof) hides() bool {
+	p := m.rows.Publication
+	return slices.ContainsFunc(p.Attributes, func(a catalog.Attribute) bool {
+		return !slices.ContainsFunc(p.Columns, func(c catalog.PublishedColumn) bool { return c.Source == a.Column })
+	})
+}
+
+// proveUnions compares the classes with those of the readers before: each of these is in one class as a whole, or in none,
+// and no record has keys that it has not there.
+func (m *memberProof) proveUnions(finer *Rows) *check {
+	unions, in := newCheck("classes are unions of the finer ones"), map[int32]int32{}
+	own, before := m.rows.parts[0].of, finer.parts[0].of
+	for record, class := range before {
+		if class < 0 {
+			if own[record] >= 0 {
+				unions.broken("a record of no finer class is published")
+			}
+			continue
+		}
+		if of, known := in[class]; known && of != own[record] {
+			unions.broken("a finer class is in several")
+		}
+		in[class] = own[record]
+		for i, key := range m.rows.keys {
+			if key(int32(record)) != 0 && finer.keys[i](int32(record)) == 0 {
+				unions.broken("a record has keys, and has none in the finer release")
+			}
+		}
+	}
+	return unions
 }
 
 // proveClasses compares what the rows of each class, or cell, show: constraints hold for classes, so that all of their rows
@@ -351,7 +402,7 @@ func (m *memberProof) proveTrees() *check {
 			of[person] = append(of[person], path)
 		}
 	}
-	for _, class := range m.proof.release.Classes {
+	for _, class := range m.proof.classes {
 		for i, person := range class {
 			slices.Sort(of[person])
 			if i > 0 && !slices.Equal(of[person], of[class[0]]) {

@@ -97,7 +97,7 @@ func (m *memberProof) proveSensitive() error {
 func (p *peopleProof) constraints(of func(table catalog.Name) bool) (privacy.ConstraintSet, error) {
 	publication := p.builder.Publication()
 	publication.People.Constraints = nil
-	for _, spec := range p.builder.Publication().People.Constraints {
+	for _, spec := range p.Kind.Constraints {
 		if table, _, named := catalog.ParseQualifiedColumn(spec.Of); named && of(table) {
 			publication.People.Constraints = append(publication.People.Constraints, spec)
 		}
@@ -137,11 +137,7 @@ func (m *memberProof) count(where string, set privacy.ConstraintSet, of []int32,
 	for i, c := range set {
 		checks[i] = newCheck(c.String() + where)
 	}
-	groups := int32(0)
-	for _, g := range of {
-		groups = max(groups, g+1)
-	}
-	for _, rows := range rowsOf(of, groups) {
+	for _, rows := range rowsOf(of, groupsOf(of)) {
 		if len(rows) == 0 {
 			continue
 		}

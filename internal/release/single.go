@@ -55,8 +55,8 @@ type Single struct {
 
 	table  *dataset.Table
 	parts  []anonymizer.Part
-	whole  catalog.Publication // of the table's own readers
-	finest *anonymizer.Release // theirs; where there are audiences, it is one part
+	whole  catalog.Publication   // of the table's own readers
+	finest []*anonymizer.Release // theirs, of each part
 }
 
 // InfeasibleError says that no release can meet the constraints.
@@ -114,8 +114,8 @@ func Of(ctx context.Context, file *dataset.File, policy *config.PolicyFile, o Op
 		// Like a table that is served, a file shows of each class what its members cover.
 		parts[i].Release = &anonymizer.Release{Classes: p.Release.Classes, Withheld: p.Release.Withheld}
 		s.addPart(p.Attributes, p.Table, p.Release.Classes)
+		s.finest = append(s.finest, parts[i].Release)
 	}
-	s.finest = parts[0].Release
 	s.arrange()
 	if s.Len() == 0 {
 		return nil, nil, &InfeasibleError{fmt.Errorf("the method %s puts no record into a class", method.Name())}

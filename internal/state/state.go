@@ -188,6 +188,16 @@ type View struct {
 	Problem string `json:"problem,omitempty"`
 	// Omitted counts the columns of its definition that are not published.
 	Omitted int `json:"omitted"`
+	// Audiences are what audiences see of a view over protected tables, from the finest; nil of what all readers see alike.
+	Audiences []AudienceView `json:"audiences,omitempty"`
+}
+
+// AudienceView is what an audience sees of a view; see View.
+type AudienceView struct {
+	Audience string `json:"audience"`
+	State    string `json:"state"`
+	Problem  string `json:"problem,omitempty"`
+	Omitted  int    `json:"omitted"`
 }
 
 // Replication is how far the releases are behind the source.
@@ -214,6 +224,24 @@ type Replication struct {
 	// serve.
 	Applier   *Applier `json:"applier"`
 	Processes int      `json:"processes"`
+	// Away says why the source, in a database of its own, could not be asked; empty where it was. What is
+	// told of its log, its slot and the applier is then not known.
+	Away string `json:"source_away,omitempty"`
+	// Standby is what the source is, where the configuration names its primary; nil where it does not, and while
+	// the source is away.
+	Standby *Standby `json:"source_standby,omitempty"`
+}
+
+// Standby is a source that is, or was, a physical standby.
+type Standby struct {
+	// Promoted says that it is a primary itself by now.
+	Promoted bool `json:"promoted"`
+	// Receives says that it is connected to its primary, and Replayed when what it has replayed last was committed
+	// there, nil where it has replayed no commit yet.
+	Receives bool       `json:"receives"`
+	Replayed *time.Time `json:"replayed"`
+	// Primary says why kproxy could not ask the primary; empty where it could.
+	Primary string `json:"primary_away,omitempty"`
 }
 
 // Applier is the session by which a kproxy applies changes.

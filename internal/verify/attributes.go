@@ -126,7 +126,9 @@ func topLabels(nodes []hierarchy.Node, levels int) (labels []string) {
 	return labels
 }
 
-func (a attributeCheck) isTrue() string { return a.column.Name + " is true of every value" }
+func (a attributeCheck) isTrue() string { return trueOf(a.column) }
+
+func trueOf(c catalog.PublishedColumn) string { return c.Name + " is true of every value" }
 
 // text is a value in the output form of its type, as replication sends it. Casts of
 // boolean and char(n) give another form.

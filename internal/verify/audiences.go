@@ -9,7 +9,9 @@ import (
 // AudienceReport is the proof for what an audience sees of a table.
 type AudienceReport struct {
 	Audience string `json:"audience"`
-	// Rows counts the published relation.
+	// Unseen says that the audience does not see the table, of which a release is made for it with those of others.
+	Unseen bool `json:"unseen,omitempty"`
+	// Rows counts the published relation, or the release that is not seen.
 	Rows int64 `json:"rows"`
 	// Classes counts the unions of the table's classes, and Smallest and Largest are their sizes in
 	// records.
@@ -27,6 +29,15 @@ func (t *table) verifyAudiences() error {
 		p, _ := t.relations.publication.For(of.Audience)
 		seen := session{ctx: t.ctx, tx: t.tx, tell: t.tell}.newTable(p)
 		seen.relations.kept = t.relations.publication.Kept(of.Audience).Columns
+		seen.relations.store, seen.relations.removed = of.StoredAs(), of.IsRemoved()
+		if of.IsRemoved() {
+			if err := seen.verifyRemoved(finer); err != nil {
+				return fmt.Errorf("for %s: %w", of.Audience, err)
+			}
+			finer = &seen.relations
+			t.report.Audiences = append(t.report.Audiences, AudienceReport{Audience: of.Audience, Checks: seen.report.Checks})
+			continue
+		}
 		readable, err := seen.isReadable()
 		if err != nil {
 			return fmt.Errorf("for %s: %w", of.Audience, err)
@@ -49,7 +60,7 @@ func (t *table) verifyAudiences() error {
 			err = seen.take(steps)
 			finer = &seen.relations
 		}
-		t.report.Audiences = append(t.report.Audiences, AudienceReport{of.Audience, seen.report.Rows, seen.report.Classes, seen.report.Smallest, seen.report.Largest, seen.report.Checks})
+		t.report.Audiences = append(t.report.Audiences, AudienceReport{of.Audience, false, seen.report.Rows, seen.report.Classes, seen.report.Smallest, seen.report.Largest, seen.report.Checks})
 		if err != nil {
 			return fmt.Errorf("for %s: %w", of.Audience, err)
 		}

@@ -80,7 +80,12 @@ func (g groups) names() []string {
 // describe begins the description of a group, by its size.
 func (g groups) describe() string { return "SELECT 'a group of ' || size || ' " + g.unit() + "' || " }
 
+// tally begins a query by what tallied counts. It is not recursive where it need not be, as Citus asks of rows that are distributed.
 func (g groups) tally(column catalog.Column, x string) string {
+	return "WITH " + g.tallies(column, x)
+}
+
+func (g groups) tallies(column catalog.Column, x string) string {
 	further := fmt.Sprintf(", %s AS v, %s AS x", key(column, quoted("s", column.Name)), x)
 	return fmt.Sprintf(tallied, g.rows(further), strings.Join(g.names(), ", "), g.counted())
 }

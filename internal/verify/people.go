@@ -52,7 +52,7 @@ func (s session) newPersons() *persons {
 func (p *persons) add(of catalog.Publication) {
 	p.people = of.Membership.People
 	m := &member{table: p.newTable(of), of: p, number: of.Membership.Table}
-	m.relations.parts = []part{allColumns(of)}
+	m.relations.parts, m.relations.kept = []part{allColumns(of)}, of.Kept("").Columns
 	p.members[m.number] = m
 }
 

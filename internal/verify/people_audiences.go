@@ -15,18 +15,24 @@ func (p *persons) verifyAudiences() error {
 		seen := p.newPersons()
 		seen.own = p
 		for _, number := range p.numbers() {
-			publication, _ := p.members[number].relations.publication.For(of.Audience)
+			publication, _ := p.members[number].relations.publication.MadeFor(of.Audience)
 			seen.add(publication)
-			seen.members[number].relations.kept = p.members[number].relations.publication.Columns
+			m := seen.members[number]
+			m.relations.kept = p.members[number].relations.publication.Kept(of.Audience).Columns
+			m.relations.store, m.relations.removed = of.StoredAs(), of.IsRemoved()
 		}
-		readable, err := seen.verifyRelease()
+		verify := seen.verifyRelease
+		if of.IsRemoved() {
+			verify = seen.locateRemoved
+		}
+		readable, err := verify()
 		for _, number := range seen.numbers() {
 			m := seen.members[number]
 			if err == nil && readable {
 				err = m.compareWith(finer.members[number])
 			}
 			r := &p.members[number].report
-			r.Audiences = append(r.Audiences, AudienceReport{of.Audience, m.report.Rows, m.report.Classes, m.report.Smallest, m.report.Largest, m.report.Checks})
+			r.Audiences = append(r.Audiences, AudienceReport{of.Audience, !m.relations.publication.IsSeen(), m.report.Rows, m.report.Classes, m.report.Smallest, m.report.Largest, m.report.Checks})
 		}
 		if err != nil {
 			return fmt.Errorf("for %s: %w", of.Audience, err)
@@ -36,6 +42,19 @@ func (p *persons) verifyAudiences() error {
 		}
 	}
 	return nil
+}
+
+// locateRemoved finds what is kept of an audience that sees the tables no more; false where it is not there.
+func (p *persons) locateRemoved() (found bool, err error) {
+	found = true
+	for _, number := range p.numbers() {
+		there, err := p.members[number].locate()
+		if err != nil {
+			return false, err
+		}
+		found = found && there
+	}
+	return found, nil
 }
 
 // compareWith compares a table with what the audience before sees of it.
@@ -64,11 +83,15 @@ func (m *member) checkUnions(finer *member) error {
 func (m *member) checkFollowed(finer *member) error {
 	both := fmt.Sprintf("SELECT l.*, f.kproxy_class AS finer, f.kproxy_persons AS finer_persons, f.kproxy_window AS finer_window, f.kproxy_alias AS finer_alias FROM %s l LEFT JOIN %s f USING (kproxy_row)", m.relations.release, finer.relations.release)
 	shown := fmt.Sprintf("SELECT l.kproxy_class AS class, count(*) AS n, count(r.kproxy_class) AS shown, count(DISTINCT r.kproxy_class) AS classes FROM %s l LEFT JOIN %s r USING (kproxy_row) WHERE l.kproxy_persons IS NOT NULL GROUP BY 1", finer.relations.release, m.relations.release)
+	closed := "false"
+	if m.isRoot() { // a group that shows nothing more
+		closed = fmt.Sprintf("u.labels = 'null' AND EXISTS (SELECT FROM %s g WHERE g.kproxy_class = u.class)", m.relations.release)
+	}
 	promises := []promise{
 		{"classes are unions of the finer ones", fmt.Sprintf(
 			"SELECT 'class ' || class || ' of the finer release is in ' || classes || ' classes, and ' || n - shown || ' of its rows are in none' FROM (%s) f WHERE classes > 1 OR shown NOT IN (0, n)", shown)},
 		{"it is known of every class of the finer release whether it is shown", fmt.Sprintf(
-			"SELECT 'class ' || class FROM (%s) f FULL JOIN %s u USING (class) WHERE n IS NULL OR (shown > 0) = (u.labels IS NOT NULL)", shown, m.relations.followed)},
+			"SELECT 'class ' || class FROM (%s) f FULL JOIN %s u USING (class) WHERE n IS NULL AND NOT (%s) OR (shown > 0) = (u.labels IS NOT NULL)", shown, m.relations.followed, closed)},
 		{"rows that the finer release shows have its values", m.unequalToFiner(&finer.relations)},
 		{"every row has keys, and those of the finer release that has it have them", fmt.Sprintf(
 			"SELECT count(*) || ' rows' FROM (%s) b WHERE kproxy_persons IS NULL OR finer IS NOT NULL AND finer_persons IS NULL HAVING count(*) > 0", both)},

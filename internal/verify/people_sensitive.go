@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -15,7 +16,7 @@ import (
 // from an audience, the values in the private store count: that they satisfy a constraint in the cells
 // of the finer release does not mean that they do in unions of these, which can have persons in common.
 func (m *member) checkSensitive() error {
-	for _, c := range m.of.people.Constraints {
+	for _, c := range m.constraints() {
 		if c.Model == privacy.K {
 			continue
 		}
@@ -26,6 +27,8 @@ func (m *member) checkSensitive() error {
 		}
 		var crowds []crowd
 		switch {
+		case m.isRoot() && m.holdsInWindows(c):
+			crowds = append(crowds, m.windows(of, column))
 		case m.isRoot():
 			crowds = append(crowds, m.classes(of, column))
 		case !m.of.people.Knows.All && !m.isUnknown():
@@ -50,6 +53,31 @@ func (m *member) checkSensitive() error {
 		}
 	}
 	return nil
+}
+
+// constraints are those of the release and, where its audience states stricter ones in place of the kind's, these too, which hold
+// over all windows.
+func (m *member) constraints() []privacy.Spec {
+	all := slices.Clone(m.of.people.Constraints)
+	if m.of.own == nil || !m.relations.isGuarded() {
+		return all
+	}
+	for _, c := range m.of.own.people.Constraints {
+		if c.Model != privacy.K && !stands(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// holdsInWindows says whether a constraint holds for the persons of a class with the values of each window: it is stated for an audience
+// of tables with guarded updates, and windows have pseudonyms of their own.
+func (m *member) holdsInWindows(c privacy.Spec) bool {
+	return m.of.own != nil && m.relations.isGuarded() && !m.of.people.Knows.All && !stands(m.of.own.people.Constraints, c)
+}
+
+func stands(among []privacy.Spec, c privacy.Spec) bool {
+	return slices.ContainsFunc(among, func(other privacy.Spec) bool { return reflect.DeepEqual(c, other) })
 }
 
 // isCopiedToAnybody says whether the column is published as it is, to the table's own readers or to an audience.
@@ -95,6 +123,13 @@ func (m *member) valuesOf(column catalog.Column) string {
 func (m *member) classes(of *member, column catalog.Column) crowd {
 	members := fmt.Sprintf("SELECT class AS g0, person AS who FROM (%s) l GROUP BY 1, 2", m.rows())
 	return crowd{"", members, fmt.Sprintf("SELECT m.g0, m.who, v.v FROM members m JOIN (%s) v ON v.who = m.who", of.valuesOf(column)), m.unsaid()}
+}
+
+// windows are the classes of persons in each window in which values of them are shown, with these values.
+func (m *member) windows(of *member, column catalog.Column) crowd {
+	values := of.publishedValues(column, false)
+	members := fmt.Sprintf("SELECT DISTINCT l.class || ' in window ' || w.win AS g0, l.person AS who, w.win FROM (%[1]s) l JOIN (SELECT DISTINCT c.class, v.win FROM (%[1]s) c JOIN (%[2]s) v ON v.who = c.person) w ON w.class = l.class", m.rows(), values)
+	return crowd{", in windows", members, fmt.Sprintf("SELECT m.g0, m.who, v.v FROM members m JOIN (%s) v ON v.who = m.who AND v.win = m.win", values), m.unsaid()}
 }
 
 // cells are the persons of each cell of the table, with the values in its window. Values of

@@ -24,11 +24,22 @@ type relations struct {
 	kept []catalog.PublishedColumn
 	// Of an audience of a guarded table: what is noted of classes and rows of the finer release that are not shown as they are.
 	followed, parted string
+	// store is what the tables of an audience are called by, and removed says that nobody sees them any more.
+	store   string
+	removed bool
 }
 
 // isGuarded says whether the table is published in classes that never change: a row may
 // then show earlier values of its record, or outlive it.
 func (r *relations) isGuarded() bool { return r.publication.Policy.Updates.Mode == catalog.Guarded }
+
+// columnsOfRows are the columns of the source that rows of the release show.
+func (r *relations) columnsOfRows() []catalog.PublishedColumn {
+	if r.isGuarded() && r.kept != nil {
+		return r.kept
+	}
+	return r.publication.Columns
+}
 
 func (r *relations) hasSubject() bool { return r.publication.Policy.Subject != "" }
 

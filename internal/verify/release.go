@@ -4,6 +4,8 @@ import (
 	"fmt"
 )
 
+const copiesAgree = "values published as they are agree in every class"
+
 // checkRelease compares the release with the private store class by class, and
 // the published relation with the release.
 func (t *table) checkRelease() error {
@@ -23,9 +25,14 @@ func (t *table) checkRelease() error {
 		if err := t.violations("every member is another record", t.relations.repeatedQuery()); err != nil {
 			return err
 		}
+		if err := t.checkSummary(); err != nil {
+			return err
+		}
 	}
-	if err := t.violations("values published as they are agree in every class", t.relations.copiesQuery()); err != nil {
-		return err
+	if !t.relations.isSealed() {
+		if err := t.violations(copiesAgree, t.relations.copiesQuery()); err != nil {
+			return err
+		}
 	}
 	return t.violations("the published relation shows the release as it is", t.relations.sameRowsQuery())
 }

@@ -17,8 +17,13 @@ func (r Report) WriteText(w io.Writer) error {
 		}
 		text.WriteString(t.summary() + "\n")
 		writeChecks(&text, t.Checks)
+		writeNotAsked(&text, t.NotAsked)
 		for _, a := range t.Audiences {
-			fmt.Fprintf(&text, "  for %s: %s of %d to %d, %d rows published\n", a.Audience, counted(a.Classes, "union"), a.Smallest, a.Largest, a.Rows)
+			to := "published"
+			if a.Unseen {
+				to = "that it does not see"
+			}
+			fmt.Fprintf(&text, "  for %s: %s of %d to %d, %d rows %s\n", a.Audience, counted(a.Classes, "union"), a.Smallest, a.Largest, a.Rows, to)
 			writeChecks(&text, a.Checks)
 		}
 	}
@@ -26,6 +31,13 @@ func (r Report) WriteText(w io.Writer) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// writeNotAsked tells of promises that SQL cannot prove.
+func writeNotAsked(text *strings.Builder, promises []string) {
+	for _, promise := range promises {
+		fmt.Fprintf(text, "  not asked, as the private store is sealed: %s\n", promise)
+	}
 }
 
 func writeChecks(text *strings.Builder, checks []Check) {

@@ -27,7 +27,8 @@ type Risk struct {
 	Single int64 `json:"single"`
 	// Above is the size of all groups whose members are identified with a probability above the threshold.
 	Above int64 `json:"above_threshold"`
-	// Alone counts the source's records that no other agrees with in all of Over, of Records that are stored.
+	// Alone counts the source's records that no other agrees with in all of Over, of Records that are stored. Both are
+	// 0 where the private store is sealed: nobody can count them there.
 	Alone   int64 `json:"alone_in_source"`
 	Records int64 `json:"records_in_source"`
 	// Sensitive is what groups tell of sensitive columns.
@@ -129,6 +130,9 @@ func (t *table) readSizes(of *Risk, threshold float64, query string) error {
 
 // readAlone counts the records that are alone.
 func (t *table) readAlone(of *Risk) error {
+	if t.relations.isSealed() {
+		return nil
+	}
 	columns := make([]string, len(of.Over))
 	for i, c := range of.Over {
 		columns[i] = quoted("r", c)
@@ -217,6 +221,9 @@ func (m *member) risks(threshold float64) ([]Risk, error) {
 	}
 	for _, number := range m.of.numbers() {
 		other := m.of.members[number]
+		if !other.relations.publication.IsSeen() {
+			continue
+		}
 		for _, column := range other.sensitive() {
 			crowd := m.classes(other, column)
 			const whole = `, whole AS (SELECT count(DISTINCT who) AS n FROM rows GROUP BY v), total AS (SELECT count(DISTINCT who) AS n FROM members)

@@ -18,7 +18,7 @@ import (
 // group can add up to more than its size. Left is the rest of n after the more frequent
 // values have taken their persons. No choice of one value for each person is less diverse,
 // so groups that are diverse by left are diverse; choices.go examines the others.
-const tallied = `WITH RECURSIVE rows AS (%[1]s),
+const tallied = `rows AS MATERIALIZED (%[1]s),
 tally AS (SELECT %[2]s, v, grouping(v) AS total, %[3]s AS n FROM rows GROUP BY GROUPING SETS ((%[2]s, v), (%[2]s))),
 numbered AS (SELECT dense_rank() OVER (ORDER BY %[2]s) AS id, v, total, n FROM tally),
 sized AS (SELECT g.id, g.v, g.n, s.n AS size,
@@ -39,7 +39,7 @@ const tolerance = "1e-9"
 func (g groups) sensitiveQuery(c privacy.Spec) (query string, arguments []any) {
 	column, _ := g.relations.publication.Relation.Column(c.Of)
 	if g.relations.hasSubject() && (c.Model == privacy.DistinctL || c.Model == privacy.EntropyL || c.Model == privacy.RecursiveCL) {
-		return g.tally(column, "NULL::text") + choiceQuery(c, g.names(), g.describe()), nil
+		return "WITH RECURSIVE " + g.tallies(column, "NULL::text") + choiceQuery(c, g.names(), g.describe()), nil
 	}
 	verdict := ""
 	switch c.Model {

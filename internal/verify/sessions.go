@@ -107,7 +107,11 @@ func jobsFor(publications []catalog.Publication, report Report) (jobs []job) {
 		jobs = append(jobs, job{len(places), func(s session) error {
 			of := s.newPersons()
 			for _, i := range places {
-				of.add(publications[i])
+				p, err := s.linked(publications[i])
+				if err != nil {
+					return err
+				}
+				of.add(p)
 			}
 			if err := of.verify(); err != nil {
 				return fmt.Errorf("verifying the tables of %s: %w", kind, err)

@@ -32,18 +32,16 @@ func (t *table) checkShape() (complete bool, err error) {
 	for _, c := range t.relations.publication.Columns {
 		want = append(want, column{c.Name, c.Type})
 	}
-	kept := t.relations.publication.Columns
-	if t.relations.isGuarded() && t.relations.kept != nil {
-		kept = t.relations.kept
-	}
-	for _, c := range kept {
+	for _, c := range t.relations.columnsOfRows() {
 		if c.Source != "" {
 			shown = append(shown, column{c.Name, c.Type})
 		}
 	}
-	published, err := t.checkColumns("exactly the published columns", t.relations.published, want)
-	if err != nil {
-		return false, err
+	published := true
+	if t.relations.publication.IsSeen() {
+		if published, err = t.checkColumns("exactly the published columns", t.relations.published, want); err != nil {
+			return false, err
+		}
 	}
 	marks, places := t.relations.marks()
 	release, err := t.checkColumns("exactly the release's columns", t.relations.release, append(slices.Clone(marks), shown...))
@@ -61,6 +59,9 @@ func (t *table) checkShape() (complete bool, err error) {
 	stored, err := t.checkStored(places)
 	if err != nil {
 		return false, err
+	}
+	if !t.relations.publication.IsSeen() {
+		return release && stored, nil
 	}
 	const reads = "the published relation reads its release alone"
 	return published && release && stored, t.violations(reads, readsOf, t.relations.published, t.relations.release, t.relations.packed, t.relations.copied, t.relations.weights)
@@ -129,7 +130,11 @@ func (t *table) checkStored(places []column) (complete bool, err error) {
 		return false, err
 	}
 	want := append([]column{{catalog.RecordColumn, "bigint"}}, places...)
-	for _, c := range t.relations.publication.StoredColumns() {
+	stored := t.relations.publication.StoredColumns()
+	if t.relations.isSealed() {
+		stored, want = nil, append(want, column{catalog.CiphertextColumn, "bytea"})
+	}
+	for _, c := range stored {
 		want = append(want, column{c.Name, c.Type})
 	}
 	var problems []string

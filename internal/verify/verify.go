@@ -56,6 +56,8 @@ type TableReport struct {
 	// of the private store, which is not compared with the source.
 	Mirrored bool    `json:"mirrored,omitempty"`
 	Checks   []Check `json:"checks"`
+	// NotAsked are promises that SQL cannot prove, as the private store is sealed.
+	NotAsked []string `json:"not_asked,omitempty"`
 	// Audiences are those that see the table.
 	Audiences []AudienceReport `json:"audiences,omitempty"`
 }
@@ -155,6 +157,10 @@ func (t *table) take(steps []step) error {
 }
 
 func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
+	p, err := s.linked(p)
+	if err != nil {
+		return TableReport{Table: p.Policy.Table.String()}, err
+	}
 	t := s.newTable(p)
 	t.relations.kept = p.Kept("").Columns
 	readable, err := t.isReadable()
@@ -168,6 +174,10 @@ func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
 	steps := []step{{"counts", t.count}, {"constraints", t.checkConstraints}, {"constraints on hidden columns", hidden}, {"records", t.checkRelease}, {"values", t.checkAttributes}}
 	if len(p.Policy.Hidden) == 0 {
 		steps = slices.Delete(steps, 2, 3)
+	}
+	if t.relations.isSealed() {
+		steps = steps[:len(steps)-1]
+		t.report.NotAsked = t.relations.sealedPromises()
 	}
 	if t.relations.isGuarded() {
 		steps[0].do, steps[len(steps)-2].do = t.countGuarded, t.checkLineage
@@ -211,9 +221,13 @@ func (t *table) locate() (found bool, err error) {
 		return false, fmt.Errorf("reading the generation: %w", err)
 	}
 	audience := t.relations.publication.Policy.Audience
+	store, err := t.storedAs()
+	if err != nil {
+		return false, err
+	}
 	stored := func(kind string) catalog.Name {
 		if audience != "" {
-			kind += "_" + audience
+			kind += "_" + store
 		}
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.report.Generation)}
 	}
@@ -222,6 +236,9 @@ func (t *table) locate() (found bool, err error) {
 		sql  *string
 	}
 	of := []relation{{t.relations.publication.Policy.Published(), &t.relations.published}, {stored("records"), &t.relations.records}, {stored("release"), &t.relations.release}}
+	if !t.relations.publication.IsSeen() {
+		of[0].name = stored("release") // there is no view
+	}
 	if t.relations.publication.WeighsApart() {
 		of = append(of, relation{stored("cellweight"), &t.relations.weights})
 	}
@@ -230,6 +247,9 @@ func (t *table) locate() (found bool, err error) {
 		if t.relations.publication.Membership == nil {
 			of = append(of, relation{stored("parted"), &t.relations.parted})
 		}
+	}
+	if t.relations.removed { // it has no published relation
+		of = of[1:]
 	}
 	var missing []string
 	for _, r := range of {

@@ -65,6 +65,46 @@ SELECT count(*) FROM stays WHERE born > now() - interval '30 years' AND born < c
 SELECT count(*) FROM stays WHERE (region, age) = ('N', 5) AND (ARRAY[region])[1] = 'N' AND region COLLATE "C" > 'a'
 --> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays WHERE (((region, age) = ('N', 5))) AND ((((ARRAY[region]))[1] = 'N')) AND (((region COLLATE "C") > 'a'))
 
+-- Joins with other relations: a class has as many of their rows as each of its records.
+SELECT w.building, count(*), sum(s.age), min(w.beds), count(DISTINCT w.ward) FROM stays s JOIN wards w ON w.ward = s.region WHERE w.beds > 5 GROUP BY w.building
+--> SELECT w.building, COALESCE(pg_catalog.sum(s.kproxy_count), 0) AS count, pg_catalog.sum(s.age::bigint * s.kproxy_count)::bigint, pg_catalog.min(w.beds), pg_catalog.count(DISTINCT w.ward) FROM kproxy_catalog.classes_d179c68255f0ba7b s JOIN kproxy_release_public.wards w ON w.ward = s.region WHERE w.beds > 5 GROUP BY w.building
+
+SELECT building, count(*) FROM stays, wards WHERE ward = region AND born > '1970-01-01' GROUP BY building ORDER BY building
+--> SELECT building, COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays, kproxy_release_public.wards wards WHERE ward = region AND born > '1970-01-01' GROUP BY building ORDER BY building
+
+SELECT s.region, w.building, count(s.region) FROM stays s LEFT JOIN wards w ON w.ward = s.region GROUP BY ROLLUP (1, 2)
+--> SELECT s.region, w.building, COALESCE(pg_catalog.sum(s.kproxy_count) FILTER (WHERE s.region IS NOT NULL), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b s LEFT JOIN kproxy_release_public.wards w ON w.ward = s.region GROUP BY ROLLUP (1, 2)
+
+SELECT code, count(*) FROM wards w RIGHT JOIN stays s ON w.ward = s.region LEFT JOIN "Icd Codes" i ON i.version = 'x' GROUP BY code
+--> SELECT code, COALESCE(pg_catalog.sum(s.kproxy_count), 0) AS count FROM kproxy_release_public.wards w RIGHT JOIN kproxy_catalog.classes_d179c68255f0ba7b s ON w.ward = s.region LEFT JOIN kproxy_release_public."Icd Codes" i ON i.version = 'x' GROUP BY code
+
+SELECT region, count(*) FROM stays s WHERE region IN (SELECT ward FROM wards WHERE beds > 3) AND age > (SELECT avg(w.beds) FROM wards w) GROUP BY region
+--> SELECT region, COALESCE(pg_catalog.sum(s.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b s WHERE region IN (SELECT ward FROM kproxy_release_public.wards wards WHERE beds > 3) AND age > (SELECT pg_catalog.avg(w.beds) FROM kproxy_release_public.wards w) GROUP BY region
+
+SELECT region, count(*) * 100.0 / (SELECT count(*) FROM stays) FROM stays WHERE EXISTS (SELECT 1 FROM wards WHERE building = 'A') GROUP BY region
+--> SELECT region, (COALESCE(pg_catalog.sum(stays.kproxy_count), 0) * 100.0) / (SELECT COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays) FROM kproxy_catalog.classes_d179c68255f0ba7b stays WHERE EXISTS (SELECT 1 FROM kproxy_release_public.wards wards WHERE building = 'A') GROUP BY region
+
+SELECT count(*) FROM stays a JOIN stays b ON a.region = b.region
+--> SELECT COALESCE(pg_catalog.sum(a.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b a JOIN kproxy_release_public.stays b ON a.region = b.region
+
+SELECT a.region, count(*) FROM patients b JOIN stays a ON b.age = a.age GROUP BY a.region
+--> SELECT a.region, COALESCE(pg_catalog.sum(a.kproxy_count), 0) AS count FROM kproxy_release_public.patients b JOIN kproxy_catalog.classes_d179c68255f0ba7b a ON b.age = a.age GROUP BY a.region
+
+SELECT age, count(*) FROM stays JOIN patients USING (age) GROUP BY age
+--> SELECT age, COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays JOIN kproxy_release_public.patients patients USING (age) GROUP BY age
+
+SELECT count(*) FROM stays, wards
+--> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays, kproxy_release_public.wards wards
+
+SELECT count(*) FROM stays s JOIN wards w ON w.ward = s.region
+--> SELECT COALESCE(pg_catalog.sum(s.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b s JOIN kproxy_release_public.wards w ON w.ward = s.region
+
+SELECT count(*) FROM stays WHERE region IN (SELECT ward FROM wards)
+--> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays WHERE region IN (SELECT ward FROM kproxy_release_public.wards wards)
+
+SELECT count(*) FROM stays s JOIN (wards w JOIN wards v USING (beds)) ON w.ward = s.region
+--> SELECT COALESCE(pg_catalog.sum(s.kproxy_count), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b s JOIN (kproxy_release_public.wards w JOIN kproxy_release_public.wards v USING (beds)) ON w.ward = s.region
+
 -- Others are asked of the published relation.
 SELECT diagnosis, count(*) FROM stays GROUP BY diagnosis
 --> SELECT diagnosis, pg_catalog.count(*) FROM kproxy_release_public.stays stays GROUP BY diagnosis
@@ -122,15 +162,6 @@ SELECT count(*) FROM stays WHERE random() < 0.5
 
 SELECT count(*) FROM stays TABLESAMPLE BERNOULLI (10)
 --> SELECT pg_catalog.count(*) FROM (SELECT * FROM kproxy_release_public.stays WHERE (pg_catalog.random() * 100) < 10) stays
-
-SELECT count(*) FROM stays, wards
---> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays stays, kproxy_release_public.wards wards
-
-SELECT count(*) FROM stays s JOIN wards w ON w.ward = s.region
---> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = s.region
-
-SELECT count(*) FROM stays WHERE region IN (SELECT ward FROM wards)
---> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays stays WHERE region IN (SELECT ward FROM kproxy_release_public.wards wards)
 
 SELECT w.ward, (SELECT count(*) FROM stays s WHERE s.region = w.ward) FROM wards w
 --> SELECT w.ward, (SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s WHERE s.region = w.ward) FROM kproxy_release_public.wards w
@@ -193,3 +224,136 @@ SELECT count(repeat(region, 2)), count(upper(region)) FROM stays
 
 SELECT count(upper(region)), count(coalesce(region, 'x')), count(CASE WHEN age > 1 THEN region END), count(born > '1970-01-01') FROM stays
 --> SELECT COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE pg_catalog.upper(region) IS NOT NULL), 0) AS count, COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE COALESCE(region, 'x') IS NOT NULL), 0) AS count, COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE CASE WHEN age > 1 THEN region END IS NOT NULL), 0) AS count, COALESCE(pg_catalog.sum(stays.kproxy_count) FILTER (WHERE born > '1970-01-01' IS NOT NULL), 0) AS count FROM kproxy_catalog.classes_d179c68255f0ba7b stays
+
+SELECT w.building, count(*) FROM wards w LEFT JOIN stays s ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(*) FROM kproxy_release_public.wards w LEFT JOIN kproxy_release_public.stays s ON w.ward = s.region GROUP BY w.building
+
+SELECT w.building, count(*) FROM wards w LEFT JOIN (stays s JOIN wards v ON v.ward = s.region) ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(*) FROM kproxy_release_public.wards w LEFT JOIN (kproxy_release_public.stays s JOIN kproxy_release_public.wards v ON v.ward = s.region) ON w.ward = s.region GROUP BY w.building
+
+SELECT w.building, count(*) FROM wards w LEFT JOIN (stays s LEFT JOIN wards v ON v.ward = s.region) ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(*) FROM kproxy_release_public.wards w LEFT JOIN (kproxy_release_public.stays s LEFT JOIN kproxy_release_public.wards v ON v.ward = s.region) ON w.ward = s.region GROUP BY w.building
+
+SELECT w.building, count(*) FROM wards w LEFT JOIN (wards v RIGHT JOIN stays s ON v.ward = s.region) ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(*) FROM kproxy_release_public.wards w LEFT JOIN (kproxy_release_public.wards v RIGHT JOIN kproxy_release_public.stays s ON v.ward = s.region) ON w.ward = s.region GROUP BY w.building
+
+SELECT count(*) FROM stays s JOIN patients p USING (age) AS j
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.patients p USING (age) AS j
+
+SELECT count(*) FROM stays s JOIN hospital.visits v ON s.age > 5
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_hospital.visits v ON s.age > 5
+
+SELECT w.building, count(*) FROM wards w FULL JOIN stays s ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(*) FROM kproxy_release_public.wards w FULL JOIN kproxy_release_public.stays s ON w.ward = s.region GROUP BY w.building
+
+SELECT w.building, count(w.ward), sum(w.beds) FROM stays s JOIN wards w ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(w.ward), pg_catalog.sum(w.beds) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = s.region GROUP BY w.building
+
+SELECT w.building, count(*) FROM stays s JOIN wards w ON w.ward = s.diagnosis GROUP BY w.building
+--> SELECT w.building, pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = s.diagnosis GROUP BY w.building
+
+SELECT count(*) FROM stays s JOIN patients p USING (diagnosis)
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.patients p USING (diagnosis)
+
+SELECT sum(age) FROM stays s JOIN patients p USING (age)
+--> SELECT pg_catalog.sum(age) FROM kproxy_release_public.stays s JOIN kproxy_release_public.patients p USING (age)
+
+SELECT count(*) FROM stays NATURAL JOIN wards
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays stays NATURAL JOIN kproxy_release_public.wards wards
+
+SELECT count(*) FROM (stays s JOIN wards w ON w.ward = s.region) AS j
+--> SELECT pg_catalog.count(*) FROM (kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = s.region ) j
+
+SELECT count(*) FROM stays s JOIN wards w(a, b, c) ON a = region
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w(a, b, c) ON a = region
+
+SELECT count(*) FROM stays s JOIN (SELECT ward FROM wards) w ON w.ward = region
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN (SELECT ward FROM kproxy_release_public.wards wards) w ON w.ward = region
+
+WITH w AS (SELECT ward FROM wards) SELECT count(*) FROM stays s JOIN w ON w.ward = region
+--> WITH w AS (SELECT ward FROM kproxy_release_public.wards wards) SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN w ON w.ward = region
+
+SELECT nope, count(*) FROM stays s JOIN wards w ON w.ward = region GROUP BY nope
+--> SELECT nope, pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = region GROUP BY nope
+
+SELECT w.nope, count(*) FROM stays s JOIN wards w ON w.ward = region GROUP BY w.nope
+--> SELECT w.nope, pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = region GROUP BY w.nope
+
+SELECT w, count(*) FROM stays s JOIN wards w ON w.ward = region GROUP BY w
+--> SELECT w, pg_catalog.count(*) FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = region GROUP BY w
+
+SELECT w.building, sum(count(*)) OVER () FROM stays s JOIN wards w ON w.ward = region GROUP BY 1 HAVING sum(cost) > 5
+--> SELECT w.building, pg_catalog.sum(pg_catalog.count(*)) OVER () FROM kproxy_release_public.stays s JOIN kproxy_release_public.wards w ON w.ward = region GROUP BY 1 HAVING pg_catalog.sum(cost) > 5
+
+SELECT region, count(*) FROM stays s WHERE EXISTS (WITH c AS (SELECT s.height) SELECT 1 FROM wards) GROUP BY region
+--> SELECT region, pg_catalog.count(*) FROM kproxy_release_public.stays s WHERE EXISTS (WITH c AS (SELECT s.height) SELECT 1 FROM kproxy_release_public.wards wards) GROUP BY region
+
+SELECT region, count(*) FROM stays s WHERE EXISTS (WITH c AS (SELECT s.kproxy_count) SELECT 1 FROM wards) GROUP BY region
+--> SELECT region, pg_catalog.count(*) FROM kproxy_release_public.stays s WHERE EXISTS (WITH c AS (SELECT s.kproxy_count) SELECT 1 FROM kproxy_release_public.wards wards) GROUP BY region
+
+SELECT region FROM stays GROUP BY region HAVING count(*) > (WITH c AS (SELECT 1) SELECT min(beds) FROM wards)
+--> SELECT region FROM kproxy_release_public.stays stays GROUP BY region HAVING pg_catalog.count(*) > (WITH c AS (SELECT 1) SELECT pg_catalog.min(beds) FROM kproxy_release_public.wards wards)
+
+SELECT count(*) FROM stays s WHERE EXISTS (SELECT 1 FROM wards w WHERE w.ward = s.region)
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays s WHERE EXISTS (SELECT 1 FROM kproxy_release_public.wards w WHERE w.ward = s.region)
+
+SELECT count(*) FROM stays WHERE region IN (SELECT ward FROM wards WHERE random() < 0.5)
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays stays WHERE region IN (SELECT ward FROM kproxy_release_public.wards wards WHERE pg_catalog.random() < 0.5)
+
+SELECT count(*) FROM stays WHERE diagnosis IN (SELECT ward FROM wards)
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays stays WHERE diagnosis IN (SELECT ward FROM kproxy_release_public.wards wards)
+
+SELECT count(*) FILTER (WHERE region IN (SELECT ward FROM wards)) FROM stays
+--> SELECT pg_catalog.count(*) FILTER (WHERE region IN (SELECT ward FROM kproxy_release_public.wards wards)) FROM kproxy_release_public.stays stays
+
+SELECT count(*) FROM stays WHERE region IN (SELECT ward FROM wards UNION SELECT 'x')
+--> SELECT pg_catalog.count(*) FROM kproxy_release_public.stays stays WHERE region IN (SELECT ward FROM kproxy_release_public.wards wards UNION SELECT 'x')
+
+SELECT region, (SELECT max(s.age) FROM wards) FROM stays s GROUP BY region
+--> SELECT region, (SELECT pg_catalog.max(s.age) FROM kproxy_release_public.wards wards) FROM kproxy_release_public.stays s GROUP BY region
+
+SELECT region, (SELECT count(*) FROM wards WHERE beds > age) FROM stays GROUP BY region, age
+--> SELECT region, (SELECT pg_catalog.count(*) FROM kproxy_release_public.wards wards WHERE beds > age) FROM kproxy_release_public.stays stays GROUP BY region, age
+
+-- Of numbers that are published as they are, rows of the summary have sums.
+SELECT region, count(nights), sum(nights), avg(nights), sum(s.nights), max(age) FROM stays s GROUP BY region
+--> SELECT region, COALESCE(pg_catalog.sum(s.kproxy_known_de5c9050dc18c72f), 0) AS count, pg_catalog.sum(s.kproxy_sum_de5c9050dc18c72f)::bigint, pg_catalog.sum(s.kproxy_sum_de5c9050dc18c72f) / pg_catalog.sum(s.kproxy_known_de5c9050dc18c72f) AS avg, pg_catalog.sum(s.kproxy_sum_de5c9050dc18c72f)::bigint, pg_catalog.max(age) FROM kproxy_catalog.classes_d179c68255f0ba7b s GROUP BY region
+
+SELECT sum(fee) FILTER (WHERE age > 60), avg(fee) FILTER (WHERE age > 60), round(avg(fee), 2), sum(fee) / nullif(count(*), 0) FROM stays HAVING sum(fee) > 5 ORDER BY avg(fee)
+--> SELECT pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) FILTER (WHERE age > 60), pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) FILTER (WHERE age > 60) / pg_catalog.sum(stays.kproxy_known_b80cdaae9b322bba) FILTER (WHERE age > 60) AS avg, pg_catalog.round(pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) / pg_catalog.sum(stays.kproxy_known_b80cdaae9b322bba), 2), pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) / (NULLIF(COALESCE(pg_catalog.sum(stays.kproxy_count), 0), 0)) FROM kproxy_catalog.classes_d179c68255f0ba7b stays HAVING pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) > 5 ORDER BY pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) / pg_catalog.sum(stays.kproxy_known_b80cdaae9b322bba)
+
+SELECT region, sum(fee) AS fee, sum(sum(fee)) OVER (), rank() OVER (ORDER BY avg(nights)) FROM stays WHERE age > 5 GROUP BY region ORDER BY fee
+--> SELECT region, pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba) AS fee, pg_catalog.sum(pg_catalog.sum(stays.kproxy_sum_b80cdaae9b322bba)) OVER (), pg_catalog.rank() OVER (ORDER BY pg_catalog.sum(stays.kproxy_sum_de5c9050dc18c72f) / pg_catalog.sum(stays.kproxy_known_de5c9050dc18c72f)) FROM kproxy_catalog.classes_d179c68255f0ba7b stays WHERE age > 5 GROUP BY region ORDER BY fee
+
+SELECT min(fee), max(nights) FROM stays
+--> SELECT pg_catalog.min(fee), pg_catalog.max(nights) FROM kproxy_release_public.stays stays
+
+SELECT sum(fee + 1), sum(DISTINCT fee) FROM stays
+--> SELECT pg_catalog.sum(fee + 1), pg_catalog.sum(DISTINCT fee) FROM kproxy_release_public.stays stays
+
+SELECT sum(fee) FILTER (WHERE fee > 5) FROM stays
+--> SELECT pg_catalog.sum(fee) FILTER (WHERE fee > 5) FROM kproxy_release_public.stays stays
+
+SELECT sum(fee) FROM stays WHERE nights > 5
+--> SELECT pg_catalog.sum(fee) FROM kproxy_release_public.stays stays WHERE nights > 5
+
+SELECT fee, sum(nights) FROM stays GROUP BY fee
+--> SELECT fee, pg_catalog.sum(nights) FROM kproxy_release_public.stays stays GROUP BY fee
+
+SELECT sum(x.fee) FROM stays
+--> SELECT pg_catalog.sum(x.fee) FROM kproxy_release_public.stays stays
+
+SELECT region, min(nights) FILTER (WHERE age > 5), max(nights), max(nights) - min(nights), rank() OVER (ORDER BY max(nights)) FROM stays GROUP BY region
+--> SELECT region, pg_catalog.min(stays.kproxy_least_de5c9050dc18c72f) FILTER (WHERE age > 5), pg_catalog.max(stays.kproxy_greatest_de5c9050dc18c72f), pg_catalog.max(stays.kproxy_greatest_de5c9050dc18c72f) - pg_catalog.min(stays.kproxy_least_de5c9050dc18c72f), pg_catalog.rank() OVER (ORDER BY pg_catalog.max(stays.kproxy_greatest_de5c9050dc18c72f)) FROM kproxy_catalog.classes_d179c68255f0ba7b stays GROUP BY region
+
+SELECT max(DISTINCT nights), min(nights + 0) FROM stays
+--> SELECT pg_catalog.max(DISTINCT nights), pg_catalog.min(nights + 0) FROM kproxy_release_public.stays stays
+
+SELECT w.building, sum(s.nights), avg(fee), max(s.nights) FROM stays s JOIN wards w ON w.ward = s.region GROUP BY w.building
+--> SELECT w.building, pg_catalog.sum(s.kproxy_sum_de5c9050dc18c72f)::bigint, pg_catalog.sum(s.kproxy_sum_b80cdaae9b322bba) / pg_catalog.sum(s.kproxy_known_b80cdaae9b322bba) AS avg, pg_catalog.max(s.kproxy_greatest_de5c9050dc18c72f) FROM kproxy_catalog.classes_d179c68255f0ba7b s JOIN kproxy_release_public.wards w ON w.ward = s.region GROUP BY w.building
+
+SELECT sum(nights), sum(n.fee) FROM stays s, (SELECT 1 AS fee) n
+--> SELECT pg_catalog.sum(nights), pg_catalog.sum(n.fee) FROM kproxy_release_public.stays s, (SELECT 1 AS fee) n
+
+SELECT sum(nights) FROM stays s, stays other
+--> SELECT pg_catalog.sum(nights) FROM kproxy_release_public.stays s, kproxy_release_public.stays other

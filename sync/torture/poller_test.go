@@ -102,7 +102,7 @@ func checkConstraints(p catalog.Publication, rows [][]datum) error {
 	for a, s := range p.Sensitive {
 		sensitive[a] = numbered(rows, columnOf(p, s.Column))
 	}
-	whole := anonymizertest.Group{Records: len(rows), Sensitive: sensitive}
+	whole := anonymizertest.Group{Records: len(rows), Sensitive: sensitive}.Counted()
 	for i, spec := range p.Policy.Constraints {
 		for _, members := range groups(p, spec, rows) {
 			class := anonymizertest.Group{Records: len(members), Sensitive: make([][]uint32, len(sensitive))}

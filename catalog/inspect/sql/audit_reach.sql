@@ -123,23 +123,25 @@ WITH RECURSIVE protected AS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
 ), summing AS (
-  -- Views of kproxy's catalog that count the members of the packed rows of a release: they show none of its
-  -- columns that readers do not see, and nothing else. They are of the finest release, which no audience reads.
+  -- Views of kproxy's catalog that count the members of the packed rows of a release, or show the rows of its stored summary: they show none of its
+  -- columns that readers do not see, and nothing else. They are of the release that the reader's audience reads,
+  -- and have a name for it.
   SELECT v.oid
   FROM unnest($6::bigint[]) AS g(generation)
   JOIN pg_namespace sn ON sn.nspname = $7
-  JOIN pg_class packed ON packed.relnamespace = sn.oid AND packed.relname = 'packed_' || g.generation AND packed.relkind = 'r'
+  JOIN pg_class packed ON packed.relnamespace = sn.oid AND (packed.relname = 'packed_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || g.generation OR $10 = '' AND packed.relname = 'summary_' || g.generation) AND packed.relkind = 'r'
   JOIN reads ON reads.source = packed.oid AND reads.on_select
-  JOIN pg_class v ON v.oid = reads.target AND v.relkind = 'v' AND v.relname ~ '^classes_' AND v.relnamespace = to_regnamespace('kproxy_catalog')
-  WHERE $10 = '' AND NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
+  JOIN pg_class v ON v.oid = reads.target AND v.relkind = 'v' AND v.relnamespace = to_regnamespace('kproxy_catalog')
+    AND v.relname ~ ('^classes_' || CASE WHEN $10 <> '' THEN $10 || '_' ELSE '' END || '[0-9a-f]+$')
+  WHERE NOT EXISTS (SELECT FROM reads WHERE reads.target = v.oid AND reads.source <> packed.oid)
     AND NOT EXISTS (
       SELECT FROM pg_attribute own JOIN pg_attribute stored ON stored.attrelid = packed.oid AND stored.attnum > 0
-        AND (stored.attname ~ '^kproxy_' AND stored.attname = own.attname OR stored.attname = 'kproxy_members' AND stored.atttypid = own.atttypid)
+        AND (stored.attname ~ '^kproxy_' AND stored.attname !~ '^kproxy_(count$|(known|sum|least|greatest)_)' AND stored.attname = own.attname OR stored.attname = 'kproxy_members' AND stored.atttypid = own.atttypid)
       WHERE own.attrelid = v.oid AND own.attnum > 0)
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
       LEFT JOIN pg_attribute a ON d.refclassid = 'pg_class'::regclass AND a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjid <> v.oid
-      WHERE r.ev_class = v.oid AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass) OR a.attname ~ '^kproxy_' AND a.attname <> 'kproxy_members'))
+      WHERE r.ev_class = v.oid AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass) OR a.attname ~ '^kproxy_' AND a.attname !~ '^kproxy_((members|count)$|(known|sum|least|greatest)_)'))
 ), edge(source, target, how) AS (
   SELECT inhrelid, inhparent, 'parent' FROM pg_inherits
   UNION ALL

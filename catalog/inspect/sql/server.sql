@@ -12,6 +12,9 @@ SELECT current_setting('server_version_num')::int AS version_num,
        -- In units of megabytes, as pg_settings has it; current_setting would print '1GB'.
        (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size') AS max_slot_wal_keep_mb,
        EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical') AS standbys,
+       pg_is_in_recovery() AS standby,
+       current_setting('hot_standby_feedback')::bool AS feedback,
+       current_setting('primary_slot_name') <> '' AS reserves,
        -- reserved_connections is there from PostgreSQL 16 on.
        (SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)::int FROM pg_settings
          WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')) AS connections,

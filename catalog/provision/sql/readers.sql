@@ -41,10 +41,11 @@ BEGIN
     CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
     JOIN pg_catalog.pg_roles r ON r.oid = a.grantee AND r.rolname::text = ANY (configured || known)
     JOIN (
-      SELECT NULL AS role, NULL AS prefix
+      SELECT NULL AS role, NULL AS prefix, NULL AS summaries
 {{- range .Audiences}}
-      UNION ALL SELECT {{literal .Head}}, {{literal .Prefix}}
-{{- end}}) AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
+      UNION ALL SELECT {{literal .Head}}, {{literal .Prefix}}, {{literal .Summaries}}
+{{- end}}) AS h ON h.role <> r.rolname::text AND (pg_catalog.starts_with(n.nspname::text, h.prefix)
+        OR n.nspname = '{{.CatalogSchema}}' AND pg_catalog.starts_with(c.relname::text, h.summaries))
     WHERE c.relkind = 'v' AND a.privilege_type IN ('SELECT', 'REFERENCES')
     ORDER BY 2, 3, 1
   LOOP
@@ -69,6 +70,25 @@ BEGIN
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON SCHEMA %I FROM %I', found.schema, found.role);
+  END LOOP;
+
+  -- Of summaries of releases likewise.
+  FOR found IN
+    SELECT DISTINCT c.relname AS relation, r.rolname AS role
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles o ON o.oid = c.relowner
+    CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+    JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+    JOIN (
+      SELECT {{literal .Reader}} AS role, '^{{.ClassesPrefix}}[0-9a-f]+$' AS own
+{{- range .Audiences}}
+      UNION ALL SELECT {{literal .Head}}, {{literal (printf "^%s" .Summaries)}}
+{{- end}}
+      UNION ALL SELECT f.role, NULL FROM pg_catalog.unnest(former_firsts) AS f(role)) AS h ON h.role = r.rolname::text
+    WHERE o.rolname = {{literal .Owner}} AND c.relnamespace = '{{.CatalogSchema}}'::pg_catalog.regnamespace AND c.relkind = 'v'
+      AND c.relname ~ '^{{.ClassesPrefix}}' AND (h.own IS NULL OR c.relname !~ h.own)
+    ORDER BY 1, 2
+  LOOP
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE {{.CatalogSchema}}.%I FROM %I', found.relation, found.role);
   END LOOP;
   RESET ROLE;
 

@@ -75,9 +75,16 @@ ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
   ADD COLUMN IF NOT EXISTS promise       text,
   ADD COLUMN IF NOT EXISTS audiences     text, -- what is published for audiences, as JSON
+  ADD COLUMN IF NOT EXISTS lineage       text, -- by which policy the classes of a guarded table are made, as JSON
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below
+
+-- What a table's release is made of, as JSON, and the fingerprint of the whole policy that this follows
+-- from: by these a process serves the release while the source, in a database of its own, is away.
+ALTER TABLE {{.StoreSchema}}.generation
+  ADD COLUMN IF NOT EXISTS publication text,
+  ADD COLUMN IF NOT EXISTS followed    text;
 
 -- The published rows whose records have left a guarded table, by a hash of the record's key,
 -- by the hash_key of its generation. Who comes back gets the row back; with the row the hash goes.

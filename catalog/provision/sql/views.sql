@@ -74,8 +74,12 @@ BEGIN
     ORDER BY derived DESC, c.oid, l.written
   LOOP
     IF listed.oid IS NULL THEN
+{{- if .Source}}
       RAISE WARNING 'readable %: there is no such relation, and nothing is granted', listed.written
         USING HINT = 'Correct its name, or take it off readable, and run this again.';
+{{- else}}
+      RAISE NOTICE 'readable %: a view of the source, of which nothing is granted here; or there is none of that name, as kproxy check says then', listed.written;
+{{- end}}
       CONTINUE;
     END IF;
     IF listed.shows AND NOT listed.derived THEN

@@ -29,3 +29,13 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.audience_view (
   PRIMARY KEY (audience, view_schema, view_name)
 );
 REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.audience_view FROM PUBLIC, {{.Heads}};
+
+-- What the listed views are that are at a source in a database of its own: their columns, and what they
+-- read. Processes that do not ask the source go by that, and all while it is away.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.source_view (
+  view_schema text,
+  view_name   text,
+  described   text NOT NULL,
+  PRIMARY KEY (view_schema, view_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.source_view FROM PUBLIC, {{.Heads}};

@@ -499,9 +499,16 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
   ADD COLUMN IF NOT EXISTS promise       text,
   ADD COLUMN IF NOT EXISTS audiences     text, -- what is published for audiences, as JSON
+  ADD COLUMN IF NOT EXISTS lineage       text, -- by which policy the classes of a guarded table are made, as JSON
   ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
   ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below
+
+-- What a table's release is made of, as JSON, and the fingerprint of the whole policy that this follows
+-- from: by these a process serves the release while the source, in a database of its own, is away.
+ALTER TABLE kproxy_store.generation
+  ADD COLUMN IF NOT EXISTS publication text,
+  ADD COLUMN IF NOT EXISTS followed    text;
 
 -- The published rows whose records have left a guarded table, by a hash of the record's key,
 -- by the hash_key of its generation. Who comes back gets the row back; with the row the hash goes.
@@ -635,6 +642,16 @@ CREATE TABLE IF NOT EXISTS kproxy_store.audience_view (
   PRIMARY KEY (audience, view_schema, view_name)
 );
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.audience_view FROM PUBLIC, "kproxy_reader";
+
+-- What the listed views are that are at a source in a database of its own: their columns, and what they
+-- read. Processes that do not ask the source go by that, and all while it is away.
+CREATE TABLE IF NOT EXISTS kproxy_store.source_view (
+  view_schema text,
+  view_name   text,
+  described   text NOT NULL,
+  PRIMARY KEY (view_schema, view_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.source_view FROM PUBLIC, "kproxy_reader";
 
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
 -- so that the planner puts them in line; the look-ups behind them run for few
@@ -2624,7 +2641,8 @@ BEGIN
     CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
     JOIN pg_catalog.pg_roles r ON r.oid = a.grantee AND r.rolname::text = ANY (configured || known)
     JOIN (
-      SELECT NULL AS role, NULL AS prefix) AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
+      SELECT NULL AS role, NULL AS prefix, NULL AS summaries) AS h ON h.role <> r.rolname::text AND (pg_catalog.starts_with(n.nspname::text, h.prefix)
+        OR n.nspname = 'kproxy_catalog' AND pg_catalog.starts_with(c.relname::text, h.summaries))
     WHERE c.relkind = 'v' AND a.privilege_type IN ('SELECT', 'REFERENCES')
     ORDER BY 2, 3, 1
   LOOP
@@ -2646,6 +2664,22 @@ BEGIN
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA %I FROM %I', found.schema, found.role);
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON SCHEMA %I FROM %I', found.schema, found.role);
+  END LOOP;
+
+  -- Of summaries of releases likewise.
+  FOR found IN
+    SELECT DISTINCT c.relname AS relation, r.rolname AS role
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles o ON o.oid = c.relowner
+    CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+    JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+    JOIN (
+      SELECT 'kproxy_reader' AS role, '^classes_[0-9a-f]+$' AS own
+      UNION ALL SELECT f.role, NULL FROM pg_catalog.unnest(former_firsts) AS f(role)) AS h ON h.role = r.rolname::text
+    WHERE o.rolname = 'kproxy_owner' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace AND c.relkind = 'v'
+      AND c.relname ~ '^classes_' AND (h.own IS NULL OR c.relname !~ h.own)
+    ORDER BY 1, 2
+  LOOP
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE kproxy_catalog.%I FROM %I', found.relation, found.role);
   END LOOP;
   RESET ROLE;
 

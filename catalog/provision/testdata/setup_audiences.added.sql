@@ -77,6 +77,7 @@ GRANT USAGE ON SCHEMA "kproxy_audience_press_public" TO "kproxy_press";
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.audience_view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.source_view FROM PUBLIC, "kproxy_reader", "kproxy_research", "kproxy_press";
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'research' WHEN current_user IN ('kproxy_press') THEN 'press' ELSE '' END::pg_catalog.text
   SELECT CASE WHEN current_user IN ('kproxy_research', 'odd "name"') THEN 'kproxy_audience_research_' WHEN current_user IN ('kproxy_press') THEN 'kproxy_audience_press_' ELSE 'kproxy_release_' END::pg_catalog.text
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader", "kproxy_research", "kproxy_press";
@@ -98,11 +99,13 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader", "kprox
       UNION ALL SELECT 'research', 'kproxy_research'
       UNION ALL SELECT 'research', 'odd "name"'
       UNION ALL SELECT 'press', 'kproxy_press') AS a ON a.role = c.name
-      SELECT NULL AS role, NULL AS prefix
-      UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
-      UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_') AS h ON pg_catalog.starts_with(n.nspname::text, h.prefix) AND h.role <> r.rolname::text
+      SELECT NULL AS role, NULL AS prefix, NULL AS summaries
+      UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_', 'classes_research_'
+      UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_', 'classes_press_') AS h ON h.role <> r.rolname::text AND (pg_catalog.starts_with(n.nspname::text, h.prefix)
       UNION ALL SELECT 'kproxy_research', 'kproxy_audience_research_'
       UNION ALL SELECT 'kproxy_press', 'kproxy_audience_press_'
+      UNION ALL SELECT 'kproxy_research', '^classes_research_'
+      UNION ALL SELECT 'kproxy_press', '^classes_press_'
       AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_audience_research_')
       AND NOT pg_catalog.starts_with(n.nspname::text, 'kproxy_audience_press_')
       AND (g.rolname, m.rolname) <> ('kproxy_reader', 'kproxy_reader_bi')

@@ -70,7 +70,7 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 	if p.Tables, err = ksync.FindUnaccepted(ctx, on.Owner, on.Source, publications); err != nil {
 		return p, upstream.Unprepared(err)
 	}
-	if p.Relations, err = views.FindUnaccepted(ctx, conn, c, listed); err != nil {
+	if p.Relations, err = views.FindUnaccepted(ctx, on, c, listed); err != nil {
 		return p, err
 	}
 	if p.Functions, err = check.FindUnacceptedFunctions(ctx, conn, catalog.Policy{Functions: functions}, false); err != nil {

@@ -20,6 +20,9 @@ const codeUnaccepted = "unaccepted"
 // checkAccepted warns of protected tables that are halted, or will be, since their columns are
 // not those for which the policy was accepted.
 func checkAccepted(ctx context.Context, on upstream.Databases, publications []catalog.Publication) (inspect.Report, error) {
+	if on.Source == nil {
+		return nil, nil
+	}
 	found, err := ksync.FindUnaccepted(ctx, on.Owner, on.Source, publications)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
 		return nil, nil // there is no store yet, or an old one, of which the check tells

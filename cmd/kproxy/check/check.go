@@ -104,15 +104,16 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 		return Result{}, err
 	}
 	defer on.Close(context.WithoutCancel(ctx))
-	result, err := judge(ctx, on, c, all)
+	result, err := judge(ctx, on, c, all, nil)
 	if err != nil && c.IsApart() && on.Source.IsClosed() {
 		err = &upstream.SourceLostError{Err: err}
 	}
 	return result, err
 }
 
-// judge is run with the connections of both databases.
-func judge(ctx context.Context, on upstream.Databases, c *config.Config, all bool) (Result, error) {
+// judge is run with the connections of both databases. While the source is away, there is none to it, and
+// the publications are those that the store has kept.
+func judge(ctx context.Context, on upstream.Databases, c *config.Config, all bool, kept []catalog.Publication) (Result, error) {
 	conn := on.Owner
 	var elsewhere inspect.Report
 	if all {
@@ -121,7 +122,7 @@ func judge(ctx context.Context, on upstream.Databases, c *config.Config, all boo
 			return Result{Report: elsewhere}, err
 		}
 	}
-	report, err := findings(ctx, on, c)
+	report, err := findings(ctx, on, c, kept)
 	if err != nil {
 		return Result{}, err
 	}
@@ -143,6 +144,15 @@ func judge(ctx context.Context, on upstream.Databases, c *config.Config, all boo
 		if err != nil {
 			return Result{}, err
 		}
+		sealed, err := checkSeal(ctx, conn, c)
+		if err != nil {
+			return Result{}, err
+		}
+		standing, err := checkStanding(ctx, conn, c)
+		if err != nil {
+			return Result{}, err
+		}
+		report = slices.Concat(report, sealed, standing)
 		report = append(report, checkReaders(ctx, c, own)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkListen(c)...)
@@ -154,16 +164,13 @@ func judge(ctx context.Context, on upstream.Databases, c *config.Config, all boo
 			return Result{}, err
 		}
 		report = append(report, position...)
+		report = append(report, checkPrimary(ctx, on.Source, c)...)
 	}
-	relations, ofSource, err := Relations(ctx, on, c)
-	if err != nil {
-		return Result{}, fmt.Errorf("reading the catalog: %w", err)
-	}
-	publications, _, err := inspect.Publish(ctx, on.Source, c.Policy, ofSource)
+	relations, publications, err := shapes(ctx, on, c, kept)
 	if err != nil {
 		return Result{}, err
 	}
-	views, findings, err := views.Check(ctx, conn, c, relations, publications)
+	views, findings, err := views.Check(ctx, on, c, relations, publications)
 	if err != nil {
 		return Result{}, err
 	}
@@ -231,8 +238,29 @@ func checkListen(c *config.Config) inspect.Report {
 	}}
 }
 
+// shapes returns the relations that clients' statements can name, and what is published of the protected
+// tables.
+func shapes(ctx context.Context, on upstream.Databases, c *config.Config, kept []catalog.Publication) ([]catalog.Relation, []catalog.Publication, error) {
+	if on.Source == nil {
+		relations, err := inspect.RelationsBeside(ctx, on.Owner, c.Upstream.Reader.User, c.Policy, relationsOf(kept))
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading the catalog: %w", err)
+		}
+		return relations, kept, nil
+	}
+	relations, ofSource, err := Relations(ctx, on, c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	publications, _, err := inspect.Publish(ctx, on.Source, c.Policy, ofSource)
+	return relations, publications, err
+}
+
 // checkPosition reports whether replication can continue from its position.
 func checkPosition(ctx context.Context, on upstream.Databases, c *config.Config) (inspect.Report, error) {
+	if on.Source == nil {
+		return nil, nil // it does not while the source is away
+	}
 	server, err := inspect.Server(ctx, on.Source)
 	if err != nil {
 		return nil, fmt.Errorf("checking the server: %w", err)
@@ -278,7 +306,7 @@ func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Repo
 	return slices.Concat(report, narrowing, advice, coarse), err
 }
 
-// Own returns an *Error where the private store is another configuration's.
+// Own returns an *Error where the private store is another configuration's, or sealed with keys that this one does not have.
 func Own(ctx context.Context, c *config.Config) error {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -286,6 +314,9 @@ func Own(ctx context.Context, c *config.Config) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	other, err := inspect.Installation(ctx, conn, checkInput(c))
+	if err == nil && len(other.Errors()) == 0 {
+		other, err = checkSeal(ctx, conn, c)
+	}
 	if err == nil && len(other.Errors()) > 0 {
 		err = &Error{Config: c, Report: other}
 	}
@@ -297,8 +328,8 @@ func checkInput(c *config.Config) inspect.CheckInput {
 	return inspect.CheckInput{
 		Place: whole.Place, Fingerprint: whole.Fingerprint,
 		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c), Finest: c.Finest(),
-		Publication: c.Publication, Slot: c.Slot,
-		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
+		Publication: c.Publication, Slot: c.Slot, Standby: c.HasPrimary(),
+		TemporaryTables: c.TemporaryTables == config.TemporaryAllow, Distribute: c.Distributes(),
 	}
 }
 

@@ -7,11 +7,19 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
 // findings are those of the database, or of both.
-func findings(ctx context.Context, on upstream.Databases, c *config.Config) (inspect.Report, error) {
+func findings(ctx context.Context, on upstream.Databases, c *config.Config, kept []catalog.Publication) (inspect.Report, error) {
+	if on.Source == nil {
+		known, err := views.Kept(ctx, on.Owner, c)
+		if err != nil {
+			return nil, err
+		}
+		return inspect.CheckRelease(ctx, on.Owner, checkInput(c), relationsOf(kept), known)
+	}
 	if c.IsApart() {
 		return inspect.CheckApart(ctx, on.Owner, on.Source, checkInput(c))
 	}

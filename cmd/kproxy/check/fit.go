@@ -44,6 +44,11 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 	if err != nil {
 		return Fit{}, err
 	}
+	return fitness(ctx, c, checked, may)
+}
+
+// fitness is Fitness of a database that was checked.
+func fitness(ctx context.Context, c *config.Config, checked Result, may Leniency) (found Fit, err error) {
 	if slices.ContainsFunc(checked.Report, func(f inspect.Finding) bool { return f.Code == inspect.CodeOtherConfiguration }) {
 		return Fit{}, &Error{Config: c, Report: checked.Report}
 	}
@@ -53,7 +58,7 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 	}
 	errs := Divide(c.Policy, checked.Report.Errors())
 	refused, broken := errs.All, errs.Broken
-	found := Fit{Report: checked.Report, Relations: checked.Relations, Broken: broken, Functions: errs.Functions, Views: checked.Views, Connections: checked.Connections}
+	found = Fit{Report: checked.Report, Relations: checked.Relations, Broken: broken, Functions: errs.Functions, Views: checked.Views, Connections: checked.Connections}
 	for _, t := range c.Policy.Tables {
 		i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table })
 		switch errs := broken[t.Table]; {

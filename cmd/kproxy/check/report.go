@@ -67,6 +67,7 @@ const (
 
 // Groups of findings, in the order in which they are shown.
 const (
+	groupSource      = "server of the source" // where it is another database than the release's
 	groupServer      = "server"
 	groupRoles       = "roles"
 	groupPublication = "publication"
@@ -75,21 +76,31 @@ const (
 	groupLogin       = "logins"
 )
 
-var groupOrder = []string{groupServer, groupRoles, groupPublication, groupOwn, groupReach, groupLogin}
+var groupOrder = []string{groupSource, groupServer, groupRoles, groupPublication, groupOwn, groupReach, groupLogin}
 
 // topic is the group of findings that name no relation, and the setting that they concern, if any.
 type topic struct{ group, setting string }
+
+// atSource are the codes of findings about a server that are always about that of the source.
+var atSource = []string{
+	"wal-level", "slots", "wal-senders", "wal-kept", "slot-failover", "slot-foreign",
+	inspect.CodeSourceStandby, "standby-feedback", codePrimary, codeSlotPosition,
+}
 
 // topics are the topics of all codes that can occur without a relation.
 var topics = map[string]topic{
 	"server-version":               {groupServer, "upstream.owner.host"},
 	"wal-level":                    {groupServer, ""},
 	"server-encoding":              {groupServer, "upstream.owner.database"},
+	"citus":                        {groupServer, "release.distribute"},
 	"slots":                        {groupServer, "slot"},
 	"wal-senders":                  {groupServer, ""},
 	"wal-kept":                     {groupServer, "replication.alarm"},
 	"slot-failover":                {groupServer, "slot"},
 	"slot-foreign":                 {groupServer, "slot"},
+	inspect.CodeSourceStandby:      {groupServer, "source.primary"},
+	"standby-feedback":             {groupServer, "source.host"},
+	codePrimary:                    {groupServer, "source.primary"},
 	codeSlotPosition:               {groupServer, "slot"},
 	CodeServer:                     {groupServer, "upstream.reader.hosts"},
 	codePooler:                     {groupServer, "upstream"},
@@ -107,6 +118,8 @@ var topics = map[string]topic{
 	inspect.CodeFurtherReader:      {groupRoles, "upstream.readers"},
 	codePublication:                {groupPublication, "publication"},
 	"schema-missing":               {groupOwn, ""},
+	codeSeal:                       {groupOwn, "release.seal"},
+	codeSuperseded:                 {groupOwn, ""},
 	inspect.CodeOtherConfiguration: {groupOwn, "upstream.owner.database"},
 	inspect.CodeOtherPlace:         {groupOwn, "upstream.owner.database"},
 	"schema-owner":                 {groupOwn, ""},
@@ -195,6 +208,9 @@ func found(c *config.Config, f inspect.Finding) Finding {
 	about := topics[f.Code]
 	if one.Group == "" {
 		one.Group = about.group
+		if c.IsApart() && slices.Contains(atSource, f.Code) {
+			one.Group = groupSource
+		}
 	}
 	if at.Line == 0 && about.setting != "" {
 		at = c.LocateSetting(about.setting)

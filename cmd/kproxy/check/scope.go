@@ -16,7 +16,7 @@ const CodeTableChanged = "table-changed"
 // release cannot be kept in step, or must not be served, but nothing shows more than it may.
 var aloneCodes = []string{
 	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, CodeTableChanged, inspect.CodePublishedKey,
-	inspect.CodeTypeFunction, inspect.CodeNearlyUnique, inspect.CodeType, inspect.CodeCollation,
+	CodeSourceAway, inspect.CodeTypeFunction, inspect.CodeNearlyUnique, inspect.CodeType, inspect.CodeCollation,
 }
 
 // Codes of findings that concern one listed name, which analysts cannot use. They can reach no more

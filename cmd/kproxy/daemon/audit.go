@@ -17,7 +17,6 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
-	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/repeats"
@@ -84,11 +83,15 @@ func (d *Daemon) audit(serving context.Context) {
 	ctx, cancel := context.WithTimeout(serving, auditInterval)
 	defer cancel()
 	c := d.config()
+	if d.unproved {
+		d.prove(serving, c)
+		return
+	}
 	found, err := check.Serving(ctx, c)
 	if serving.Err() != nil {
 		return // for statements that still run, the last result stands
 	}
-	if sourceAway(err) {
+	if check.SourceAway(err) {
 		d.repeats.Note(d.Logger, slog.LevelWarn, repeats.Key{Kind: "audit"}, "the source could not be checked", "error", err)
 		d.auditRelease(serving, c)
 		return
@@ -115,16 +118,6 @@ func (d *Daemon) audit(serving context.Context) {
 	}
 	d.guarantees.log(d.Logger, err, findings)
 	d.guarantees.note(err == nil && len(findings) == 0)
-}
-
-// sourceAway tells that the server of a source in a database of its own does not let kproxy in, or has
-// ended the session.
-func sourceAway(err error) bool {
-	if _, lost := errors.AsType[*upstream.SourceLostError](err); lost {
-		return true
-	}
-	refused, is := errors.AsType[*upstream.ConnectError](err)
-	return is && refused.Source
 }
 
 // auditRelease audits what readers can reach while the source is away: readers go on. What an audit

@@ -86,6 +86,9 @@ type Daemon struct {
 	certificates inUse
 	// connections are those that the server of the owner has for everybody.
 	connections int
+	// unproved says that the source has been away since the start: what is served is what the store has
+	// kept, and nothing is applied.
+	unproved bool
 }
 
 // New prepares a daemon. It connects to nothing.
@@ -126,7 +129,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.check(ctx); err != nil {
 		return err
 	}
-	if err := d.prepare(); err != nil {
+	if err := d.prepare(ctx); err != nil {
 		return err
 	}
 	defer func() { d.lookup.Load().Close() }()

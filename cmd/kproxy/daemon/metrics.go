@@ -204,7 +204,7 @@ func (d *Daemon) observedState() observe.State {
 	replication := d.syncer.Status()
 	s.Replication = &observe.Replication{
 		State: replication.State.String(), Applies: replication.State == ksync.Streaming,
-		Retained: replication.Slot.Retained, Behind: replication.Slot.Behind, WALStatus: replication.Slot.WALStatus,
+		Unapplied: replication.Stale, Retained: replication.Slot.Retained, Behind: replication.Slot.Behind, WALStatus: replication.Slot.WALStatus,
 	}
 	s.Certificates = d.certificates.observed()
 	s.ProofInterval = d.metrics.proofs.Interval(c.Verify.Every)
@@ -225,7 +225,7 @@ func (d *Daemon) observedState() observe.State {
 
 // observedAudiences is what metrics tell of what audiences see of a table.
 func observedAudiences(policy catalog.TablePolicy, own status.Condition, t ksync.TableStatus) (all []observe.Audience) {
-	for _, of := range policy.Audiences {
+	for _, of := range policy.Seeing() {
 		seen := t.Audiences[of.Audience]
 		a := observe.Audience{Name: of.Audience, State: status.AudienceState(own, t, of.Audience), Classes: seen.Classes, Withheld: max(t.Withheld, seen.Withheld)}
 		if a.State == state.Withheld {

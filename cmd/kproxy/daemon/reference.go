@@ -225,7 +225,7 @@ func (r *referrer) identifySource(ctx context.Context, c *config.Config) (s pool
 		return s, nil
 	}
 	if r.source == nil || r.source.IsClosed() {
-		if r.source, err = upstream.ConnectSource(ctx, c); err != nil {
+		if r.source, err = connectLog(ctx, c); err != nil {
 			return s, err
 		}
 	}
@@ -238,6 +238,24 @@ func (r *referrer) identifySource(ctx context.Context, c *config.Config) (s pool
 	}
 	s.Timeline, s.Flushed = uint64(timeline), uint64(flushed)
 	return s, nil
+}
+
+// connectLog connects to where the source's log is written: the source, or its primary where it is a standby that
+// was not promoted.
+func connectLog(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
+	source, err := upstream.ConnectSource(ctx, c)
+	if err != nil || !c.HasPrimary() {
+		return source, err
+	}
+	standby := false
+	if err = source.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err == nil && !standby {
+		return source, nil
+	}
+	_ = source.Close(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("asking the source what it is: %w", err)
+	}
+	return upstream.ConnectPrimary(ctx, c)
 }
 
 // errOwnerOnStandby is what is wrong with a server that cannot be written to.

@@ -71,7 +71,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
-	owner, source, err := upstream.Logins(next)
+	owner, source, primary, err := upstream.Logins(next)
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
@@ -89,13 +89,14 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 		}
 		return d.refuse(changes, err, try)
 	}
-	d.syncer.LogInAs(owner, source)
+	d.syncer.LogInAs(owner, source, primary)
 	// Readers first: what is no longer theirs is refused before anything is taken down.
-	afresh := changes.TableCount() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
+	afresh := d.unproved || changes.TableCount() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
 	d.effective.Store(next)
 	d.certificates.adopt(d.Logger, next)
 	d.console.Reconfigure(next.Console)
 	d.adopt(found)
+	d.unproved = false
 	d.served.names = names
 	uncallable, _ := d.served.refuseFunctions(unaccepted)
 	d.Level.Set(next.Log.Level)
@@ -162,11 +163,16 @@ func (d *Daemon) reconfigure(next *config.Config) error {
 	return nil
 }
 
+// load reads the configuration, and refuses one that this process cannot seal the store of.
 func (d *Daemon) load() (*config.Config, error) {
 	if d.Load == nil {
 		return nil, errors.New("this process was not started from a configuration file")
 	}
-	return d.Load()
+	next, err := d.Load()
+	if err != nil {
+		return nil, err
+	}
+	return next, config.CheckSealed(settings.Takeover(d.config(), next).Policy)
 }
 
 func (d *Daemon) refuse(changes settings.Changes, err error, try bool) processes.Outcome {

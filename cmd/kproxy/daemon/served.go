@@ -113,12 +113,13 @@ func (s *served) refuseFunctions(unaccepted []check.UnacceptedFunction) (lost []
 }
 
 // renew works out what readers can read under a policy. It returns the number of protected
-// tables among that, one of them (nil for none), and the names that readers lose.
-func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, lost []seenName) {
+// tables among that, one of them (nil for none), and the names that readers lose. The relations are those
+// that they can find.
+func (s *served) renew(policy catalog.Policy, relations []catalog.Relation) (tables int64, one *catalog.Name, lost []seenName) {
 	before := s.readable
 	s.readable = make(map[seenName]catalog.OID)
-	oids := make(map[catalog.Name]catalog.OID, len(s.relations))
-	for _, r := range s.relations {
+	oids := make(map[catalog.Name]catalog.OID, len(relations))
+	for _, r := range relations {
 		oids[r.Name] = r.OID
 	}
 	serve := func(name catalog.Name) bool {
@@ -246,20 +247,25 @@ func (d *Daemon) doubt(policy catalog.Policy, withdrawn map[catalog.Name]string,
 // longer is.
 func (d *Daemon) renew() {
 	d.gate.SetSnapshots(d.snapshots())
-	tables, one, lost := d.served.renew(d.config().Policy)
+	tables, one, lost := d.served.renew(d.config().Policy, d.relations())
 	d.shown.tables.Store(tables)
 	d.shown.table.Store(one)
 	for _, seen := range lost {
 		of := func(reader string) bool { return gate.AudienceOf(d.config(), reader) == seen.audience }
-		d.proxy.EndReadersAs(of, seen.name.String())
+		d.proxy.EndReaders(of, seen.name.String())
 	}
+}
+
+// relations are those that clients can find, views at a source in a database of its own among them.
+func (d *Daemon) relations() []catalog.Relation {
+	return catalog.WithApart(d.served.relations, d.views.Found())
 }
 
 // snapshots are what the rewriters are to know now.
 func (d *Daemon) snapshots() gate.Snapshots {
-	s, policy := &d.served, d.config().Policy
+	s, policy, relations := &d.served, d.config().Policy, d.relations()
 	of := func(policy catalog.Policy, withdrawn map[catalog.Name]string) *catalog.Snapshot {
-		return catalog.NewSnapshot(policy, s.relations, withdrawn).WithReleased(s.released).WithNames(s.names).WithoutFunctions(s.unaccepted)
+		return catalog.NewSnapshot(policy, relations, withdrawn).WithReleased(s.released).WithNames(s.names).WithoutFunctions(s.unaccepted)
 	}
 	all := gate.Snapshots{Own: d.views.Extend(of(policy, s.withdrawn), s.withdrawn), Audiences: make(map[string]*catalog.Snapshot, len(policy.Audiences))}
 	for _, a := range policy.Audiences {

@@ -22,7 +22,7 @@ func TestConditionsAreOfTheProcess(t *testing.T) {
 	for _, table := range d.config().Policy.Tables {
 		d.served.publications = append(d.served.publications, catalog.Publication{Policy: table})
 	}
-	if err := d.prepare(); err != nil {
+	if err := d.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	name := d.config().Policy.Tables[0].Table

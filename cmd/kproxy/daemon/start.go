@@ -27,11 +27,10 @@ func (d *Daemon) check(ctx context.Context) error {
 	if err := errors.Join(views.DropWidened(ctx, c), views.DropProtected(ctx, c)); err != nil {
 		return err
 	}
-	served := func(catalog.Name) bool { return len(before) > 0 }
-	found, err := check.Fitness(ctx, c, check.Leniency{
-		Table:    func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) },
-		Readable: served, Called: served,
-	})
+	found, err := check.Fitness(ctx, c, leniency(before))
+	if check.SourceAway(err) {
+		found, err = d.standBy(ctx, before, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,6 +55,15 @@ func (d *Daemon) check(ctx context.Context) error {
 	d.served.names = names
 	d.served.refuseFunctions(unaccepted)
 	return nil
+}
+
+// leniency is that of a start, given the tables that were published before.
+func leniency(before []catalog.Name) check.Leniency {
+	served := func(catalog.Name) bool { return len(before) > 0 }
+	return check.Leniency{
+		Table:    func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) },
+		Readable: served, Called: served,
+	}
 }
 
 // adopt takes what an examination found as what is served.

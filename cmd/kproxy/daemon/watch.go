@@ -20,7 +20,7 @@ const alarmInterval = 3 * time.Second
 // watch keeps what is served, the audit and the alarms up to date until ctx ends, and runs
 // the tasks of other goroutines.
 func (d *Daemon) watch(ctx context.Context) {
-	audit, alarm, look := time.NewTicker(auditInterval), time.NewTicker(alarmInterval), time.NewTicker(views.Interval)
+	audit, alarm, look := time.NewTicker(d.auditPause()), time.NewTicker(alarmInterval), time.NewTicker(views.Interval)
 	defer audit.Stop()
 	defer alarm.Stop()
 	defer look.Stop()
@@ -53,13 +53,17 @@ func (d *Daemon) watch(ctx context.Context) {
 		if due && !d.views.Looking() {
 			due = false
 			d.audit(ctx)
-			if d.guarantees.failing() {
-				audit.Reset(failedAuditInterval)
-			} else {
-				audit.Reset(auditInterval)
-			}
+			audit.Reset(d.auditPause())
 		}
 	}
+}
+
+// auditPause is how soon the next audit is.
+func (d *Daemon) auditPause() time.Duration {
+	if d.guarantees.failing() || d.unproved {
+		return failedAuditInterval
+	}
+	return auditInterval
 }
 
 // do runs a task in the watch goroutine and waits until it has run or ctx has ended.

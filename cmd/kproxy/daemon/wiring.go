@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -16,9 +17,9 @@ import (
 )
 
 // prepare makes what serves from what was found at the start.
-func (d *Daemon) prepare() error {
+func (d *Daemon) prepare(ctx context.Context) error {
 	c := d.config()
-	owner, source, err := upstream.Logins(c)
+	owner, source, primary, err := upstream.Logins(c)
 	if err != nil {
 		return err
 	}
@@ -28,10 +29,14 @@ func (d *Daemon) prepare() error {
 	if err != nil {
 		return err
 	}
+	keys, err := c.Release.Seal.Ring(ctx)
+	if err != nil {
+		return err
+	}
 	d.syncer, err = ksync.New(ksync.Config{
-		Whole: policy,
-		Owner: owner, Source: source, Reader: c.Upstream.Reader.User,
-		Publication: c.Publication, Slot: c.Slot,
+		Whole: policy, Seal: keys, Unproved: d.unproved,
+		Owner: owner, Source: source, Primary: primary, Reader: c.Upstream.Reader.User,
+		Publication: c.Publication, Slot: c.Slot, Distribute: c.Distributes(),
 		Tables: d.served.publications, Seed: d.Seed,
 		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: cmp.Or(c.Replication.Heartbeat, never),
 		Superseded: superseded(c),

@@ -73,7 +73,7 @@ func (w *Writer) Write(c *config.Config, status ksync.Status, publications []cat
 			continue // rows of a mirrored table are as they are, as those of a readable one
 		}
 		now.tables[key{table: name}] = described{generation: table.Generation, description: p.Describe(), stays: table.Superseded}
-		for _, a := range p.Policy.Audiences {
+		for _, a := range p.Policy.Seeing() {
 			seen, _ := p.For(a.Audience)
 			if of, known := table.Audiences[a.Audience]; known && of.Reason == "" {
 				now.tables[key{a.Audience, name}] = described{generation: table.Generation, description: seen.Describe(), stays: table.Superseded}

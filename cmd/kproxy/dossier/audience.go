@@ -76,7 +76,7 @@ func (g *gathering) toldOf(audience string) map[string]*Audience {
 	return told
 }
 
-// seenBy is what an audience sees of the told tables, and of all others that are released with them.
+// seenBy is what an audience sees of the told tables, and what is made for it of all others that are released with them.
 func seenBy(audience string, publications []catalog.Publication, told map[string]*Audience) (all []catalog.Publication) {
 	kinds := make(map[string]bool)
 	for _, p := range publications {
@@ -85,8 +85,8 @@ func seenBy(audience string, publications []catalog.Publication, told map[string
 		}
 	}
 	for _, p := range publications {
-		seen, shown := p.For(audience)
-		if shown && (told[p.Policy.Table.String()] != nil || p.Membership != nil && kinds[p.Membership.People.Kind]) {
+		seen, made := p.MadeFor(audience)
+		if made && (told[p.Policy.Table.String()] != nil || p.Membership != nil && kinds[p.Membership.People.Kind]) {
 			all = append(all, seen)
 		}
 	}

@@ -62,7 +62,8 @@ type Table struct {
 	state.Figures
 	// OffBy bounds how far the sum of weights is off; nil where nothing does.
 	OffBy *int `json:"off_by"`
-	// Loss is the share of information that is lost, 0 to 1, in a sample of LossRecords; nil where nothing is published.
+	// Loss is the share of information that is lost, 0 to 1, in a sample of LossRecords; nil where nothing is published, and
+	// where the private store is sealed.
 	Loss        *float64          `json:"loss"`
 	LossRecords int               `json:"loss_records"`
 	Risks       []verify.Risk     `json:"risks"`

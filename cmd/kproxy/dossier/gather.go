@@ -171,6 +171,9 @@ func (g *gathering) table(p catalog.Publication) (Table, error) {
 			return t, err
 		}
 	}
+	if p.IsSealed() {
+		g.dossier.Limits = append(g.dossier.Limits, t.Name+": its private store is sealed: what the release loses, which records are unique in the source and what a simulated attack finds are not measured")
+	}
 	t.describe(p, described, losses)
 	if proof, proved := g.proofs[name]; proved {
 		t.Proof = proof.State(shown)

@@ -164,6 +164,10 @@ func (d *Dossier) riskTable(r verify.Risk) report.Table {
 	if r.Size == 0 {
 		return report.Table{Title: partRisks + ", over " + over, Rows: [][]string{{"figure", "value"}, {"groups", "none is counted: outsiders know no row of this table, or nothing is published"}}}
 	}
+	unique := share(r.Alone, r.Records)
+	if r.Records == 0 {
+		unique = "not counted"
+	}
 	return report.Table{Title: partRisks + ", over " + over + ", of rows that show the same, in " + r.Unit, Rows: [][]string{
 		{"figure", "value"},
 		{"groups, their size together, the smallest", fmt.Sprintf("%d, %d, %d", r.Groups, r.Size, r.Smallest)},
@@ -172,7 +176,7 @@ func (d *Dossier) riskTable(r verify.Risk) report.Table {
 		{"journalist, highest (knows that the person is in the population)", "at most " + probability(r.Highest())},
 		{"marketer (share that is identified right if all are tried)", probability(r.Average())},
 		{fmt.Sprintf("share above the threshold of %.3g", d.Threshold), share(r.Above, r.Size)},
-		{"unique in the source", share(r.Alone, r.Records)},
+		{"unique in the source", unique},
 		{"unique in the release", share(r.Single, r.Size)},
 	}}
 }

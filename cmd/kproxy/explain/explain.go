@@ -143,7 +143,7 @@ func (e *explainer) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.relations, e.views = checked.Relations, checked.Views
+	e.relations, e.views = catalog.WithApart(checked.Relations, checked.Views), checked.Views
 	replication, err := storedStatus(ctx, conn, e.config.Policy)
 	if err != nil {
 		return err

@@ -174,7 +174,11 @@ func (e *explainer) whyRelation(written string) string {
 	audience := gate.AudienceOf(e.config, gate.ReaderOf(e.config, e.options.User))
 	for _, t := range e.config.Policy.Tables {
 		if _, seen := t.For(audience); audience != "" && !seen && (t.Table == name || !qualified && t.Table.Relation == written) {
-			return fmt.Sprintf("audience %s does not see table %s%s", audience, t.Table, e.place("audiences."+audience))
+			place := e.place("audiences." + audience)
+			if at := e.config.LocateHide(audience, t.Table, ""); at.Line > 0 {
+				place = " (" + at.String() + ")"
+			}
+			return fmt.Sprintf("audience %s does not see table %s%s", audience, t.Table, place)
 		}
 	}
 	for _, r := range e.relations {

@@ -198,7 +198,7 @@ func measureFigures(ctx context.Context, conn *pgx.Conn, p catalog.Publication) 
 // made before an audience saw the table has nothing for it.
 func (f *Figures) measureAudiences(ctx context.Context, tx pgx.Tx, p catalog.Publication, updates string) error {
 	var failed []error
-	for _, of := range p.Policy.Audiences {
+	for _, of := range p.Policy.Seeing() {
 		seen, _ := p.For(of.Audience)
 		one, err := measureApart(ctx, tx, seen, f.Generation, updates)
 		if err != nil {

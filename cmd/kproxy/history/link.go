@@ -29,10 +29,17 @@ const (
 )
 
 // LinkRelease attacks a generation (metric.Link), as the publication's audience sees it where it has one: an attacker
-// among its readers has no use for what they know of columns that it does not see. It returns nil if nothing is published, and for tables that
-// are released together but the root: a row of theirs is followed by joins, which verify counts.
+// among its readers has no use for what they know of columns that it does not see. It returns nil if nothing is published, where the private
+// store is sealed, and for tables that are released together but the root: a row of theirs is followed by joins, which verify counts.
 func LinkRelease(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64, seed uint64) (*Linkages, error) {
 	if p.Membership != nil && p.Membership.Table != people.Root || len(p.Attributes) == 0 {
+		return nil, nil
+	}
+	sealed, err := isSealed(ctx, tx, p, generation)
+	if err != nil {
+		return nil, fmt.Errorf("attacking %s: %w", p.Policy.Table, err)
+	}
+	if sealed {
 		return nil, nil
 	}
 	found := Linkages{Sensitive: []string{}}

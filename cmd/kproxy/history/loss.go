@@ -31,8 +31,15 @@ const measuredRecords = 10_000
 
 // MeasureLoss measures the release of a generation on one snapshot, as the publication's audience sees it where it
 // has one. Withheld records lose everything, and so does a column that the audience does not see. It returns nil if
-// nothing is published.
+// nothing is published, and where the private store is sealed: the server cannot read what was lost.
 func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (*Losses, error) {
+	sealed, err := isSealed(ctx, tx, p, generation)
+	if err != nil {
+		return nil, fmt.Errorf("measuring the loss of %s: %w", p.Policy.Table, err)
+	}
+	if sealed {
+		return nil, nil
+	}
 	found := Losses{Columns: make(map[string]float64)}
 	for i, part := range p.Components() {
 		sampled, err := readClasses(ctx, tx, p, generation, catalog.ClassColumn(i), measuredRecords)
@@ -58,6 +65,14 @@ func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generati
 		found.Whole += found.Columns[a.Column] / float64(len(p.Attributes))
 	}
 	return &found, nil
+}
+
+// isSealed tells whether a generation's records are sealed. Its policy may be another one than the publication's, while
+// that is published afresh.
+func isSealed(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (sealed bool, err error) {
+	const query = "SELECT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = pg_catalog.to_regclass($1) AND attname = $2 AND NOT attisdropped)"
+	err = tx.QueryRow(ctx, query, stored(p.Policy.Audience, "records", generation), catalog.CiphertextColumn).Scan(&sealed)
+	return sealed, err
 }
 
 // recordsWithClasses are the records of a store, with at least some columns and the numbers of their classes. Records

@@ -48,6 +48,9 @@ func (r *Proofs) Of(table catalog.Name) *observe.Proof {
 	}
 	proof := observe.Proof{Generation: p.Report.Generation, At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest, Audiences: make(map[string]int64)}
 	for _, a := range p.Report.Audiences {
+		if a.Unseen {
+			continue
+		}
 		proof.Audiences[a.Audience] = a.Smallest
 	}
 	return &proof

@@ -154,10 +154,13 @@ func recordDue(ctx context.Context, c *config.Config, due map[catalog.Name]strin
 		if err != nil {
 			return recorded, err
 		}
+		name := p.Policy.Table
 		if loss == nil {
+			if p.IsSealed() {
+				recorded = append(recorded, name) // nothing can be measured of it later either
+			}
 			continue
 		}
-		name := p.Policy.Table
 		if _, err := conn.Exec(ctx, "INSERT INTO kproxy_store.loss (table_schema, table_name, generation, loss, cause) VALUES ($1, $2, $3, $4, $5)",
 			name.Schema, name.Relation, generation, loss.Whole, cause); err != nil {
 			return recorded, fmt.Errorf("recording the loss of %s: %w", name, err)

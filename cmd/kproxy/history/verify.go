@@ -17,7 +17,8 @@ import (
 )
 
 // Verify verifies the release of every protected table, as many at the same time as jobs. A table that
-// does not fit its policy cannot be verified, which is an error. The results are stored if the private
+// does not fit its policy cannot be verified, which is an error. While the source is away, what is
+// published is verified by what the store has kept; see [Unverified]. The results are stored if the private
 // store can be written. Told is told what begins to be checked.
 func Verify(ctx context.Context, c *config.Config, jobs int, told func(verify.Progress)) (verify.Report, error) {
 	all := func(catalog.Name) bool { return true }
@@ -27,6 +28,22 @@ func Verify(ctx context.Context, c *config.Config, jobs int, told func(verify.Pr
 	}
 	_ = recordProofs(ctx, c, report) // a proof holds on a standby, too, which keeps none
 	return report, nil
+}
+
+// Unverified says what cannot be verified while the source is away. It is empty where the source answers.
+func Unverified(ctx context.Context, c *config.Config) inspect.Report {
+	conn, err := upstream.ConnectSource(ctx, c)
+	if err == nil {
+		_ = conn.Close(ctx)
+	}
+	if !check.SourceAway(err) {
+		return nil
+	}
+	return inspect.Report{{
+		Severity: inspect.Warning, Code: check.CodeSourceAway,
+		What: "the source is away: what is published was verified against the private store, as of when the source was followed last; that the tables at the source are still those which the policy was accepted for was not",
+		Fix:  "have the server of the source answer, and verify again: " + err.Error(),
+	}}
 }
 
 // VerifyServers examines the servers of the readers. Each has to be the owner's server or to follow
@@ -97,13 +114,18 @@ func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Nam
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	publications, _, err := upstream.Publications(ctx, conn, c)
+	fix := "does not fit its policy; 'kproxy check' says why"
+	if check.SourceAway(err) {
+		publications, err = check.KeptPublications(ctx, conn, c)
+		fix = "cannot be verified: the source is away, and the store has no release of it under this policy"
+	}
 	if err != nil {
 		return nil, err
 	}
 	wanted = withKin(c.Policy, wanted)
 	for _, t := range c.Policy.Tables {
 		if wanted(t.Table) && !slices.ContainsFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table }) {
-			return nil, fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", t.Table)
+			return nil, fmt.Errorf("table %s %s", t.Table, fix)
 		}
 	}
 	publications = slices.DeleteFunc(publications, func(p catalog.Publication) bool { return !wanted(p.Policy.Table) })

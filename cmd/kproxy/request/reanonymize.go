@@ -18,7 +18,7 @@ func Reanonymize(ctx context.Context, c *config.Config, named []catalog.Name, wa
 	if err != nil {
 		return nil, err
 	}
-	owner, source, err := upstream.Logins(c)
+	owner, source, _, err := upstream.Logins(c)
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,12 @@ type Changes struct {
 	// Afresh are such tables whose policies are the same, but which are examined again:
 	// they were halted, or have been altered.
 	Afresh []string `json:"afresh,omitempty"`
-	// Halted are changed tables that readers get nothing of until the change is taken back or
-	// 'kproxy rebuild --new-lineage': their classes were made by the policy before.
+	// Halted are tables that readers get nothing of until the change is taken back or 'kproxy rebuild
+	// --new-lineage': their classes were made by the policy before, or those of a table that is released with them.
 	Halted []string `json:"halted,omitempty"`
+	// Continued are tables with guarded updates whose lineage goes on with other audiences, unless audiences that were
+	// removed earlier keep it from that.
+	Continued []string `json:"continued,omitempty"`
 	// Settings are the other keys that take effect at once, or for new sessions, and Restart
 	// those that take effect at the next start.
 	Settings []string `json:"settings"`
@@ -34,28 +37,26 @@ type Changes struct {
 // Compare returns the differences between two configurations.
 func Compare(running, next *config.Config) Changes {
 	var c Changes
-	before := make(map[catalog.Name]catalog.TablePolicy)
+	before, effective := make(map[catalog.Name]catalog.TablePolicy), Takeover(running, next)
 	for _, t := range running.Policy.Tables {
 		before[t.Table] = t
 	}
-	for _, t := range next.Policy.Tables {
+	for _, t := range effective.Policy.Tables {
 		earlier, known := before[t.Table]
 		switch delete(before, t.Table); {
 		case !known:
 			c.Added = append(c.Added, t.Table.String())
 		case !reflect.DeepEqual(earlier, t):
 			c.Changed = append(c.Changed, t.Table.String())
-			if endsLineage(earlier, t) {
-				c.Halted = append(c.Halted, t.Table.String())
-			}
 		}
 	}
+	c.Halted, c.Continued = lineages(running.Policy, next.Policy)
 	for _, t := range running.Policy.Tables {
 		if _, gone := before[t.Table]; gone {
 			c.Removed = append(c.Removed, t.Table.String())
 		}
 	}
-	was, is, taken := running.Written(), next.Written(), Takeover(running, next).Written()
+	was, is, taken := running.Written(), next.Written(), effective.Written()
 	for _, s := range settings {
 		switch {
 		case s.restart && !reflect.DeepEqual(s.of(was), s.of(is)):
@@ -65,20 +66,6 @@ func Compare(running, next *config.Config) Changes {
 		}
 	}
 	return c
-}
-
-// endsLineage reports whether the lineage of a guarded table cannot go on under another policy. When
-// batches are written, and which columns identify, changes nothing in its classes.
-func endsLineage(earlier, next catalog.TablePolicy) bool {
-	if earlier.Updates.Mode != catalog.Guarded {
-		return false
-	}
-	lasting := func(t catalog.TablePolicy) catalog.TablePolicy {
-		t.Updates, t.Reanonymize, t.Joinable = catalog.Updates{Mode: t.Updates.Mode}, 0, nil
-		t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c catalog.ColumnPolicy) bool { return c.Role == catalog.Identifying })
-		return t
-	}
-	return !reflect.DeepEqual(lasting(earlier), lasting(next))
 }
 
 // setting is a part of a configuration other than its tables.
@@ -104,7 +91,8 @@ var settings = []setting{
 	{"source.port", true, func(c *config.Config) any { return &c.Source.Port }},
 	{"source.database", true, func(c *config.Config) any { return &c.Source.Database }},
 	{"source.user", true, func(c *config.Config) any { return &c.Source.User }},
-	{"source", false, func(c *config.Config) any { return proofs(c.Source) }},
+	{"source.primary", true, func(c *config.Config) any { return &c.Source.Primary }},
+	{"source", false, func(c *config.Config) any { return proofs(c.Source.Connection) }},
 	{"upstream.owner.host", true, func(c *config.Config) any { return &c.Upstream.Owner.Host }},
 	{"upstream.owner.port", true, func(c *config.Config) any { return &c.Upstream.Owner.Port }},
 	{"upstream.owner.database", true, func(c *config.Config) any { return &c.Upstream.Owner.Database }},
@@ -114,9 +102,11 @@ var settings = []setting{
 	{"upstream.reader.database", true, func(c *config.Config) any { return &c.Upstream.Reader.Database }},
 	{"upstream.reader", false, func(c *config.Config) any { return servers(c.Upstream) }},
 	{"upstream.readers", false, func(c *config.Config) any { return &c.Upstream.Readers }},
+	{"release.seal", true, func(c *config.Config) any { return &c.Release.Seal }},
 	{"pool", false, func(c *config.Config) any { return &c.Pool }},
 	{"publication", true, func(c *config.Config) any { return &c.Publication }},
 	{"slot", true, func(c *config.Config) any { return &c.Slot }},
+	{"release.distribute", true, func(c *config.Config) any { return &c.Release.Distribute }},
 	{"replication.recovery", true, func(c *config.Config) any { return &c.Replication.Recovery }},
 	{"replication.heartbeat", true, func(c *config.Config) any { return &c.Replication.Heartbeat }},
 	{"replication.superseded", false, func(c *config.Config) any { return &c.Replication.Superseded }},
@@ -214,6 +204,8 @@ func Takeover(running, next *config.Config) *config.Config {
 		// A listener is encrypted from its start or never. Its certificate may change.
 		effective.Console.CertFile, effective.Console.KeyFile = was.CertFile, was.KeyFile
 	}
+	effective.Policy.Tables = slices.Clone(next.Policy.Tables)
+	config.SealPolicy(&effective.Policy, running.Release.Seal.IsSet())
 	// What is inherited from the owner takes effect with it.
 	effective.Inherit()
 	return &effective
@@ -251,6 +243,9 @@ func (c Changes) String() string {
 	if len(c.Halted) > 0 {
 		lines = append(lines, fmt.Sprintf("guarded tables whose lineage ends with the policy, halted for all readers until you take the change back or run 'kproxy rebuild %s --new-lineage': %s",
 			strings.Join(c.Halted, " "), strings.Join(c.Halted, ", ")))
+	}
+	if len(c.Continued) > 0 {
+		lines = append(lines, fmt.Sprintf("guarded tables that go on with other audiences, of which 'kproxy status' tells: %s", strings.Join(c.Continued, ", ")))
 	}
 	if len(lines) == 0 {
 		return "nothing changed"

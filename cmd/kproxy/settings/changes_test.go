@@ -68,9 +68,11 @@ func TestCompareTellsOfEndingLineages(t *testing.T) {
 		return Compare(running, then)
 	}
 	for what, change := range map[string]func(*catalog.TablePolicy){
-		"an audience that is gone": func(t *catalog.TablePolicy) { t.Audiences = nil },
-		"another k":                func(t *catalog.TablePolicy) { t.Constraints = []privacy.Spec{{K: 4}} },
-		"immediate updates":        func(t *catalog.TablePolicy) { t.Updates = catalog.Updates{Mode: catalog.Immediate} },
+		"an audience in front": func(t *catalog.TablePolicy) {
+			t.Audiences = []catalog.AudiencePolicy{{Audience: "press", Constraints: []privacy.Spec{{K: 30}}}, {Audience: "partners", Constraints: []privacy.Spec{{K: 25}, {L: 2, Of: "age"}}}}
+		},
+		"another k":         func(t *catalog.TablePolicy) { t.Constraints = []privacy.Spec{{K: 4}} },
+		"immediate updates": func(t *catalog.TablePolicy) { t.Updates = catalog.Updates{Mode: catalog.Immediate} },
 	} {
 		c := with(change)
 		if !slices.Equal(c.Halted, []string{"public.a"}) || !strings.Contains(c.String(), "kproxy rebuild public.a --new-lineage") {
@@ -86,6 +88,22 @@ func TestCompareTellsOfEndingLineages(t *testing.T) {
 		if c := with(change); len(c.Halted) > 0 || strings.Contains(c.String(), "lineage") || !slices.Equal(c.Changed, []string{"public.a", "public.b"}) {
 			t.Errorf("%s ends no lineage, and it says: %s", what, c)
 		}
+	}
+	for what, change := range map[string]func(*catalog.TablePolicy){
+		"an audience that is gone": func(t *catalog.TablePolicy) { t.Audiences = nil },
+		"an audience behind": func(t *catalog.TablePolicy) {
+			t.Audiences = append(slices.Clone(t.Audiences), catalog.AudiencePolicy{Audience: "press", Constraints: []privacy.Spec{{K: 50}}})
+		},
+		"another name": func(t *catalog.TablePolicy) {
+			t.Audiences = []catalog.AudiencePolicy{{Audience: "press", Constraints: t.Audiences[0].Constraints}}
+		},
+	} {
+		if c := with(change); len(c.Halted) > 0 || !slices.Equal(c.Continued, []string{"public.a"}) || !strings.Contains(c.String(), "go on with other audiences") {
+			t.Errorf("%s ends no lineage, and it says: %s", what, c)
+		}
+	}
+	if c := with(func(*catalog.TablePolicy) {}); len(c.Continued) > 0 {
+		t.Errorf("nothing changes, and it says: %s", c)
 	}
 }
 

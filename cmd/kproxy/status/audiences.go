@@ -33,7 +33,7 @@ func (s storedAudiences) read(ctx context.Context, tx pgx.Tx, policy catalog.Tab
 			return nil, fmt.Errorf("reading what is published for audiences: %w", err)
 		}
 	}
-	for _, of := range policy.Audiences {
+	for _, of := range policy.Seeing() {
 		one := state.Audience{Name: of.Audience, State: StateUnpublished}
 		status, known := found[of.Audience]
 		switch {

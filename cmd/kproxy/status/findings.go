@@ -31,6 +31,9 @@ type findings struct {
 // readFindings checks the database as a process that serves does regularly.
 func (s *Status) readFindings(ctx context.Context, c *config.Config) {
 	found, err := check.Full(ctx, c)
+	if check.SourceAway(err) { // which is told already; what readers can reach is examined
+		found.Report, err = check.Reach(ctx, c)
+	}
 	if err != nil {
 		s.found.grave = []state.Need{{What: fmt.Sprintf("what serving rests on could not be checked: %v", err), Fix: "see what 'kproxy check' says"}}
 		return

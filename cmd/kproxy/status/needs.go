@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/state"
@@ -20,6 +21,9 @@ func (s Status) needs(c config.Replication) []state.Need {
 	need := func(what, fix string) { needs = append(needs, state.Need{What: what, Fix: fix}) }
 	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
 	switch {
+	case r.Away != "":
+		need(fmt.Sprintf("the source cannot be asked: %s; readers have what was applied by %s, and it is not known whether the slot is there, how far its log is, nor who applies",
+			r.Away, r.Since.UTC().Format(time.DateTime)), "have the server of the source answer: kproxy examines it and goes on by itself")
 	case r.Position == "": // it has not begun
 	case !r.Exists:
 		need(fmt.Sprintf("replication slot %s is gone, and changes with it", r.Slot), recover)
@@ -30,7 +34,16 @@ func (s Status) needs(c config.Replication) []state.Need {
 	case c.Alarm.Retained > 0 && r.Retained >= c.Alarm.Retained:
 		need(fmt.Sprintf("the server keeps %s of its log for replication slot %s", units.Bytes(r.Retained), r.Slot), FixBehind)
 	}
-	if r.Applier == nil {
+	if on := r.Standby; on != nil {
+		switch {
+		case on.Promoted: // 'kproxy check' says so
+		case !on.Receives:
+			need("the source is a standby that receives nothing from its primary: readers have what it has replayed", "see the standby's log, primary_conninfo, and whether the primary runs; a standby that is to take over is promoted, and kproxy goes on with it")
+		case on.Primary != "":
+			need("the primary of the source cannot be asked: "+on.Primary, "let source.primary lead there; without heartbeats the slot on the standby keeps log while the protected tables are idle")
+		}
+	}
+	if r.Applier == nil && r.Away == "" {
 		needs = append(needs, s.nobodyApplies())
 	}
 	for _, c := range s.Clients {

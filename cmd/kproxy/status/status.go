@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
@@ -34,6 +35,8 @@ type Status struct {
 	Certificates []state.Certificate `json:"certificates"`
 	// Refused says that every running process refuses readers, since when and why; nil where one serves.
 	Refused *state.Refusal `json:"readers_refused,omitempty"`
+	// SealedWith names the keys that the private store is sealed with; empty where it is not sealed.
+	SealedWith []string `json:"sealed_with,omitempty"`
 	// Needs is what waits for the operator. It is empty if all is well.
 	Needs []state.Need `json:"needs"`
 
@@ -118,7 +121,7 @@ func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Conditi
 }
 
 func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition, count counting) (Status, error) {
-	on, err := upstream.ConnectBoth(ctx, c)
+	on, away, err := connect(ctx, c)
 	if err != nil {
 		return Status{}, err
 	}
@@ -128,6 +131,7 @@ func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition,
 	if err != nil {
 		return Status{}, err
 	}
+	s.Replication.Away = away
 	proofs, err := history.LastProofs(ctx, conn)
 	if err != nil {
 		return Status{}, err
@@ -136,14 +140,29 @@ func read(ctx context.Context, c *config.Config, own map[catalog.Name]Condition,
 	if s.Clients, s.Silent, err = processes.AskCounts(ctx, c); err != nil {
 		return Status{}, err
 	}
-	if err := s.findDeadApplier(ctx, on.Source, c.Slot); err != nil {
+	if err := s.readStandby(ctx, on.Source, c); err != nil {
 		return Status{}, err
+	}
+	if on.Source != nil {
+		if err := s.findDeadApplier(ctx, on.Source, c.Slot); err != nil {
+			return Status{}, err
+		}
 	}
 	s.readFindings(ctx, c)
 	s.settle(c.Policy, own)
 	s.addAnswers()
 	s.Needs = append(s.needs(c.Replication), s.readCertificates(c, time.Now())...)
 	return s, nil
+}
+
+// connect connects to both databases, or to that of the release alone, and says why, while the source is away.
+func connect(ctx context.Context, c *config.Config) (on upstream.Databases, away string, err error) {
+	if on, err = upstream.ConnectBoth(ctx, c); !check.SourceAway(err) {
+		return on, "", err
+	}
+	away = err.Error()
+	on.Owner, err = upstream.ConnectOwner(ctx, c)
+	return on, away, err
 }
 
 func readStored(ctx context.Context, on upstream.Databases, slot string, policy catalog.Policy, reader string, count counting) (Status, error) {
@@ -196,6 +215,9 @@ func readOnce(ctx context.Context, on upstream.Databases, slot string, policy ca
 		return Status{}, upstream.Unprepared(err)
 	}
 	s.inForce = standing.InForce
+	if s.SealedWith, err = ksync.SealedWith(ctx, tx); err != nil {
+		return Status{}, err
+	}
 	return s, nil
 }
 
@@ -208,7 +230,7 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, source *pgx.Con
 		FROM (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END) AS w(at)
 		LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = $1`
 	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since)
-	if err == nil {
+	if err == nil && source != nil {
 		err = source.QueryRow(ctx, log, r.Slot, r.Position).Scan(&r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
 	}
 	switch {
@@ -221,11 +243,13 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, source *pgx.Con
 	case r.Slot != slot:
 		return fmt.Errorf("the private store is fed by replication slot %q, but the configuration names %q", r.Slot, slot)
 	}
-	if r.Applier, err = processes.ReadApplier(ctx, source, slot); err != nil {
-		return err
-	}
-	if s.holder, err = ksync.FindHolder(ctx, source, slot); err != nil {
-		return err
+	if source != nil {
+		if r.Applier, err = processes.ReadApplier(ctx, source, slot); err != nil {
+			return err
+		}
+		if s.holder, err = ksync.FindHolder(ctx, source, slot); err != nil {
+			return err
+		}
 	}
 	pids, err := processes.Serving(ctx, tx, slot)
 	r.Processes = len(pids)

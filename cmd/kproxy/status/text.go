@@ -110,6 +110,8 @@ func (s Status) writeExpired(text *strings.Builder) {
 func (s Status) writeReplication(text *strings.Builder) {
 	r := s.Replication
 	switch {
+	case r.Away != "":
+		fmt.Fprintf(text, "the source cannot be asked: nothing is known of replication slot %s, nor of who applies\n", r.Slot)
 	case r.Position == "":
 		fmt.Fprintf(text, "nothing has been published through replication slot %s yet\n", r.Slot)
 	case !r.Exists:
@@ -123,8 +125,14 @@ func (s Status) writeReplication(text *strings.Builder) {
 	default:
 		fmt.Fprintf(text, "replication slot %s is not read by any kproxy\n", r.Slot)
 	}
-	if r.Position != "" {
+	switch {
+	case r.Position != "" && r.Away != "":
+		fmt.Fprintf(text, "shown is the source at %s, reached %s ago\n", r.Position, units.Age(s.At.Sub(r.Since)))
+	case r.Position != "":
 		fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, units.Age(s.At.Sub(r.Since)), units.Bytes(r.Behind))
+	}
+	if r.Standby != nil {
+		text.WriteString(standbyText(*r.Standby, s.At))
 	}
 	if r.Exists {
 		fmt.Fprintf(text, "confirmed is %s; the server keeps %s of its log for the slot", r.Confirmed, units.Bytes(r.Retained))
@@ -136,6 +144,9 @@ func (s Status) writeReplication(text *strings.Builder) {
 			text.WriteByte(')')
 		}
 		text.WriteByte('\n')
+	}
+	if len(s.SealedWith) > 0 {
+		fmt.Fprintf(text, "the private store is sealed with key %s\n", strings.Join(s.SealedWith, ", "))
 	}
 	fmt.Fprintf(text, "kproxy serves in %s", units.Count(r.Processes, "process", "processes"))
 	var all proxy.Counts

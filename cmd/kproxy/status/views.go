@@ -12,6 +12,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/internal/state"
+	"github.com/kproxy/kproxy/internal/units"
+	"github.com/kproxy/kproxy/internal/visible"
 )
 
 // The states of views.
@@ -30,6 +32,13 @@ func (s *Status) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy
 		if l.Problem != "" || !l.Alive {
 			v.State = viewWithdrawn
 		}
+		for _, a := range l.Audiences {
+			of := state.AudienceView{Audience: a.Audience, State: viewPublished, Problem: a.Problem, Omitted: a.Omitted}
+			if a.Problem != "" || !a.Alive {
+				of.State = viewWithdrawn
+			}
+			v.Audiences = append(v.Audiences, of)
+		}
 		s.Views = append(s.Views, v)
 	}
 	return err
@@ -47,6 +56,27 @@ func (s *Status) settleViews() {
 		if at >= 0 && v.Problem == "" {
 			v.State, v.ofTable = viewWithdrawn, true
 			v.Problem = fmt.Sprintf("it reads table %s, which is %s", s.Tables[at].Name, s.Tables[at].State)
+		}
+		for j := range v.Audiences {
+			s.settleView(&v.Audiences[j], over)
+		}
+	}
+}
+
+// settleView withdraws a view from an audience that sees nothing of one of its tables.
+func (s *Status) settleView(v *state.AudienceView, over []catalog.Name) {
+	if v.Problem != "" {
+		return
+	}
+	for _, t := range s.Tables {
+		if !slices.ContainsFunc(over, func(name catalog.Name) bool { return name.String() == t.Name }) {
+			continue
+		}
+		for _, a := range t.Audiences {
+			if a.Name == v.Audience && !a.Sees() {
+				v.State, v.Problem = viewWithdrawn, fmt.Sprintf("it reads table %s, which is %s for the audience", t.Name, a.State)
+				return
+			}
 		}
 	}
 }
@@ -71,7 +101,41 @@ func (s Status) writeViews(text *strings.Builder) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%d%s\n", v.Name, v.State, v.Omitted, why)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	s.writeViewsFor(text)
+	return nil
+}
+
+// writeViewsFor says of which views audiences do not see all. Of a view that its own readers do not see because of a table, its line
+// has told.
+func (s Status) writeViewsFor(text *strings.Builder) {
+	begun := false
+	for _, v := range s.Views {
+		for _, a := range v.Audiences {
+			if v.ofTable || a.State == viewPublished && a.Omitted == v.Omitted {
+				continue
+			}
+			if !begun {
+				begun = true
+				text.WriteByte('\n')
+			}
+			fmt.Fprintf(text, "%s shows audience %s %s\n", visible.Text(v.Name), a.Audience, seenOfView(a))
+		}
+	}
+}
+
+func seenOfView(a state.AudienceView) string {
+	switch {
+	case a.State == viewPublished && a.Omitted == 0:
+		return "all columns"
+	case a.State == viewPublished:
+		return "all but " + units.Count(a.Omitted, "column", "columns")
+	case a.Problem == "":
+		return "nothing yet: it is being published"
+	}
+	return "nothing: " + a.Problem
 }
 
 // viewNeeds returns the views that need the operator.

@@ -8,12 +8,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -103,20 +105,36 @@ func SourceConfig(c *config.Config) (*pgx.ConnConfig, error) {
 	if !c.IsApart() {
 		return nil, nil
 	}
-	source, err := parse(c, c.Source)
+	source, err := parse(c, c.AtSource())
 	if err != nil {
 		return nil, fmt.Errorf("the source's connection: %w", err)
 	}
 	return source, nil
 }
 
-// Logins returns the connections of the owner and to the source; the latter as [SourceConfig] does.
-func Logins(c *config.Config) (owner, source *pgx.ConnConfig, err error) {
-	if owner, err = OwnerConfig(c); err != nil {
-		return nil, nil, err
+// primaryConfig returns the connection to the primary of a source that is a standby, nil if it is none.
+func primaryConfig(c *config.Config) (*pgx.ConnConfig, error) {
+	if !c.HasPrimary() {
+		return nil, nil
 	}
-	source, err = SourceConfig(c)
-	return owner, source, err
+	primary, err := parse(c, c.AtPrimary())
+	if err != nil {
+		return nil, fmt.Errorf("the connection of the source's primary: %w", err)
+	}
+	return primary, nil
+}
+
+// Logins returns the connections of the owner, to the source, as [SourceConfig] does, and to the primary of a source
+// that is a standby, nil if it is none.
+func Logins(c *config.Config) (owner, source, primary *pgx.ConnConfig, err error) {
+	if owner, err = OwnerConfig(c); err != nil {
+		return nil, nil, nil, err
+	}
+	if source, err = SourceConfig(c); err != nil {
+		return nil, nil, nil, err
+	}
+	primary, err = primaryConfig(c)
+	return owner, source, primary, err
 }
 
 func parse(c *config.Config, connection config.Connection) (*pgx.ConnConfig, error) {
@@ -143,8 +161,17 @@ func ConnectSource(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
 	return conn, err
 }
 
+// ConnectPrimary connects to the primary of the protected tables' database: the source's, where that is a standby.
+func ConnectPrimary(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
+	conn, err := connect(ctx, c, c.AtPrimary())
+	if refused := (*ConnectError)(nil); errors.As(err, &refused) {
+		refused.Source = c.IsApart()
+	}
+	return conn, err
+}
+
 // Databases are the connections to store and release, and to the source, which are one where both are
-// in one database.
+// in one database. Source is nil while a source in a database of its own is away.
 type Databases struct{ Owner, Source *pgx.Conn }
 
 // ConnectBoth connects to both. The caller closes them.
@@ -162,7 +189,7 @@ func ConnectBoth(ctx context.Context, c *config.Config) (d Databases, err error)
 // Close closes both.
 func (d Databases) Close(ctx context.Context) {
 	_ = d.Owner.Close(ctx)
-	if d.Source != d.Owner {
+	if d.Source != nil && d.Source != d.Owner {
 		_ = d.Source.Close(ctx)
 	}
 }
@@ -172,7 +199,8 @@ func connect(ctx context.Context, c *config.Config, to config.Connection) (*pgx.
 	if err != nil {
 		return nil, fmt.Errorf("the connection of role %q: %w", to.User, err)
 	}
-	config.RuntimeParams["search_path"] = "pg_catalog"
+	maps.Copy(config.RuntimeParams, catalog.TextForms)
+	config.RuntimeParams["lc_monetary"] = "C"
 	config.RuntimeParams["application_name"] = "kproxy"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestHintsOfConnections(t *testing.T) {
 		if !errors.As(err, &failed) || failed.Code() != "connection" || !strings.Contains(failed.Hint(), test.want) || test.want != running && strings.Contains(err.Error(), running) {
 			t.Errorf("%s: %v", test.what, err)
 		}
-		c.Source = c.Upstream.Owner
+		c.Source.Connection = c.Upstream.Owner
 		for section, connect := range map[string]func(context.Context, *config.Config) (*pgx.Conn, error){"upstream": ConnectOwner, "source": ConnectSource} {
 			if _, err := connect(t.Context(), c); test.want == running && !strings.Contains(err.Error(), "see "+section+" in the configuration") {
 				t.Errorf("%s, %s: %v", test.what, section, err)

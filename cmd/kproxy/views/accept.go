@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -24,8 +25,8 @@ type Unaccepted struct {
 // FindUnaccepted are those among the listed relations given, ordered by name. What is
 // not there cannot be accepted, nor what shows rows of protected tables as they are; the check
 // tells of those.
-func FindUnaccepted(ctx context.Context, conn *pgx.Conn, c *config.Config, names []catalog.Name) ([]Unaccepted, error) {
-	p, views, err := newPlanner(ctx, conn, c, rewritings{}, new(definitions))
+func FindUnaccepted(ctx context.Context, on upstream.Databases, c *config.Config, names []catalog.Name) ([]Unaccepted, error) {
+	p, views, err := newPlanner(ctx, on, c, rewritings{}, new(definitions))
 	if err != nil {
 		return nil, err
 	}

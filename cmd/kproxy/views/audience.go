@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 )
 
 // A view over protected tables is published once for the policy's own readers and once for each
@@ -19,7 +21,7 @@ import (
 // refused says nothing of the others.
 
 // fixUnseen is what mends a view over a table that an audience does not see.
-const fixUnseen = "nothing, if the audience need not have it; else name the table under tables of the audience"
+const fixUnseen = "nothing, if the audience need not have it; else name the table under tables of the audience, or take it out of hide there"
 
 // viewer is an audience, or with an empty name the policy's own readers, and a view that it sees.
 type viewer struct {
@@ -77,9 +79,13 @@ func (p *planner) forAudience(a catalog.Audience, policy catalog.Policy) *planne
 }
 
 // readSources reads what views read for the planner's audience.
-func (p *planner) readSources(ctx context.Context, conn *pgx.Conn, views []catalog.View) (err error) {
-	if names := viewSources(p.audience, views); len(names) > 0 {
-		p.sources, err = inspect.ViewSources(ctx, conn, p.reader, names)
+func (p *planner) readSources(ctx context.Context, on upstream.Databases, views []catalog.View) (err error) {
+	switch names := viewSources(p.audience, views); {
+	case len(names) == 0 || p.away:
+	case p.apart:
+		err = p.readSourcesApart(ctx, on, names)
+	default:
+		p.sources, err = inspect.ViewSources(ctx, on.Owner, p.reader, names)
 	}
 	return err
 }
@@ -87,10 +93,13 @@ func (p *planner) readSources(ctx context.Context, conn *pgx.Conn, views []catal
 // publishFor brings what is published of views for audiences in line with the definitions and the policy,
 // after what the policy's own readers have. Audiences whose views could not be looked at have no outcomes.
 func (l *Look) publishFor(ctx context.Context, own *planner, m viewMaker) error {
+	if own.away {
+		return errors.Join(l.addKept(ctx), l.dropOthers(ctx, m))
+	}
 	var failed []error
 	for _, a := range withRoles(l.config.Policy.Audiences) {
 		p := own.forAudience(a, l.config.Policy)
-		if err := p.readSources(ctx, l.conn, l.found); err != nil {
+		if err := p.readSources(ctx, upstream.Databases{Owner: l.conn, Source: cmp.Or(l.source, l.conn)}, l.found); err != nil {
 			failed = append(failed, fmt.Errorf("audience %s: %w", a.Name, err))
 			continue
 		}
@@ -162,19 +171,19 @@ func (l *Look) dropOthers(ctx context.Context, m viewMaker) error {
 // checkFor tells which views audiences do not see though the policy's own readers do, or see without columns,
 // each with all audiences of which the same is to be told. Shapes are those of what is published for an
 // audience once the policy is applied.
-func checkFor(ctx context.Context, conn *pgx.Conn, own *planner, policy catalog.Policy, views []catalog.View, shapes func(audience string) map[catalog.Name]inspect.ViewSource) (inspect.Report, error) {
+func checkFor(ctx context.Context, on upstream.Databases, own *planner, policy catalog.Policy, views []catalog.View, shapes func(audience string) map[catalog.Name]inspect.ViewSource) (inspect.Report, error) {
 	var report inspect.Report
 	told := make(map[string]int) // places in the report
 	for _, a := range withRoles(policy.Audiences) {
 		p := own.forAudience(a, policy)
-		if err := p.readSources(ctx, conn, views); err != nil {
+		if err := p.readSources(ctx, on, views); err != nil {
 			return nil, err
 		}
 		for name, shape := range shapes(a.Name) {
 			shape.OID = p.sources[name].OID // the digest of what was made tells of it
 			p.sources[name] = shape
 		}
-		stored, err := storedViews(ctx, conn, a.Name, p.reader)
+		stored, err := storedViews(ctx, on.Owner, a.Name, p.reader)
 		if err != nil && !errors.Is(err, errViewStore) {
 			return nil, err
 		}

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/gate"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/rewrite"
 )
@@ -25,16 +24,16 @@ const (
 // Check reads the views over protected tables and tells what is wrong with those
 // that the policy lists, as far as that can be known before the tables are published, and
 // what the database said when kproxy tried.
-func Check(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, publications []catalog.Publication) (
+func Check(ctx context.Context, on upstream.Databases, c *config.Config, relations []catalog.Relation, publications []catalog.Publication) (
 	[]catalog.View, inspect.Report, error,
 ) {
-	names, err := inspect.Callable(ctx, conn)
+	names, err := inspect.Callable(ctx, on.Owner)
 	if err != nil {
 		return nil, nil, err
 	}
 	rewritten := rewritings{rewriter: rewrite.New(gate.Options(c)), snapshot: catalog.NewSnapshot(c.Policy, relations, nil).WithNames(names)}
 	rewritten.rewriter.SetSnapshot(rewritten.snapshot)
-	p, found, err := newPlanner(ctx, conn, c, rewritten, new(definitions))
+	p, found, err := newPlanner(ctx, on, c, rewritten, new(definitions))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +52,7 @@ func Check(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []ca
 			report = append(report, f)
 		}
 	}
-	audiences, err := checkFor(ctx, conn, p, c.Policy, found, func(audience string) map[catalog.Name]inspect.ViewSource {
+	audiences, err := checkFor(ctx, on, p, c.Policy, found, func(audience string) map[catalog.Name]inspect.ViewSource {
 		shapes := make(map[catalog.Name]inspect.ViewSource)
 		for _, publication := range publications {
 			if seen, shown := publication.For(audience); shown {
@@ -103,15 +102,11 @@ type definitions struct{ views, readables inspect.Definitions }
 
 // newPlanner reads the views over protected tables, and makes a planner for the listed
 // ones.
-func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rewritings, last *definitions) (*planner, []catalog.View, error) {
-	reader := c.Upstream.Reader.User
-	found, err := inspect.Views(ctx, conn, c.Policy, &last.views)
-	if err != nil {
-		return nil, nil, err
-	}
+func newPlanner(ctx context.Context, on upstream.Databases, c *config.Config, known rewritings, last *definitions) (*planner, []catalog.View, error) {
+	reader, conn := c.Upstream.Reader.User, on.Owner
 	p := planner{
-		audiences: c.Policy.Audiences,
-		reader:    reader, rewritten: known, stored: make(map[catalog.Name]storedView), sources: make(map[catalog.Name]inspect.ViewSource),
+		audiences: c.Policy.Audiences, apart: c.IsApart(), away: on.Source == nil,
+		reader: reader, rewritten: known, stored: make(map[catalog.Name]storedView), sources: make(map[catalog.Name]inspect.ViewSource),
 		protected: make(map[catalog.Name]bool), seen: make(map[catalog.Name]bool), listed: make(map[catalog.Name]bool),
 	}
 	for _, t := range c.Policy.Tables {
@@ -120,10 +115,8 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	for _, name := range c.Policy.Readable {
 		p.listed[name] = true
 	}
-	if p.readables, err = inspect.Readables(ctx, conn, c.Policy, &last.readables); err != nil {
-		return nil, nil, err
-	}
-	if p.held, err = inspect.Held(ctx, conn, c.Policy); err != nil {
+	found, err := p.readRelations(ctx, on, c, last)
+	if err != nil {
 		return nil, nil, err
 	}
 	// The check tells of an old store.
@@ -133,11 +126,31 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	if err := p.findParts(ctx, conn); err != nil {
 		return nil, nil, err
 	}
-	if err := p.readSources(ctx, conn, found); err != nil {
+	if err := p.readSources(ctx, on, found); err != nil {
 		return nil, nil, err
 	}
 	if err := conn.QueryRow(ctx, "SELECT pg_catalog.current_setting('server_version_num')::int").Scan(&p.version); err != nil {
 		return nil, nil, fmt.Errorf("asking for the server's version: %w", err)
 	}
 	return &p, found, nil
+}
+
+// readRelations reads the listed relations and what shows rows of protected tables, and returns the views that do.
+func (p *planner) readRelations(ctx context.Context, on upstream.Databases, c *config.Config, last *definitions) (found []catalog.View, err error) {
+	policy := ofRelease(c)
+	if !p.apart {
+		if found, err = inspect.Views(ctx, on.Source, policy, &last.views); err != nil {
+			return nil, err
+		}
+	}
+	if p.readables, err = inspect.Readables(ctx, on.Owner, policy, &last.readables); err != nil {
+		return nil, err
+	}
+	if p.held, err = inspect.Held(ctx, on.Owner, policy); err != nil || !p.apart {
+		return found, err
+	}
+	if found, err = p.readApart(ctx, on, c.Policy, &last.views); errors.Is(err, errViewStore) {
+		err = nil // the check tells of an old store
+	}
+	return found, err
 }

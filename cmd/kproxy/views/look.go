@@ -26,6 +26,7 @@ type Look struct {
 	// definitions are those that the last look has read, and then those of this one.
 	definitions *definitions
 	conn        *pgx.Conn      // nil before it is needed, and where it is lost
+	source      *pgx.Conn      // to a source in a database of its own; likewise
 	known       []catalog.View // to readers
 	// follows says that another process applies changes and publishes views. Processes with
 	// different configurations would undo each other's views.
@@ -35,6 +36,8 @@ type Look struct {
 	since map[viewer]time.Time
 
 	err error
+	// away is why a source in a database of its own could not be asked.
+	away error
 	// found and outcomes are nil if the views could not be read.
 	found    []catalog.View
 	outcomes viewOutcomes
@@ -64,8 +67,8 @@ func (l *Look) make(ctx context.Context) (err error) {
 	if l.follows {
 		work = l.follow
 	}
-	if err = work(ctx); l.outcomes == nil || slices.EqualFunc(l.found, l.known, sameView) {
-		return err
+	if err = work(ctx); l.outcomes == nil || l.config.IsApart() || slices.EqualFunc(l.found, l.known, sameView) {
+		return err // views that are apart are no relations of this database
 	}
 	var failed error
 	if l.relations, failed = inspect.Relations(ctx, l.conn, l.config.Upstream.Reader.User); failed != nil {
@@ -76,14 +79,18 @@ func (l *Look) make(ctx context.Context) (err error) {
 
 // publish brings the published views in line with the definitions and the policy.
 func (l *Look) publish(ctx context.Context) error {
-	p, found, err := newPlanner(ctx, l.conn, l.config, l.rewritten, l.definitions)
+	p, found, err := l.plan(ctx)
+	if errors.Is(err, errViewStore) {
+		l.found, l.outcomes = found, outcomesOf(found, l.config.Policy, func(string, catalog.Name) viewOutcome { return oldStore })
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	plans := p.plan(found)
 	l.found = found
 	m := viewMaker{
-		conn: l.conn, policy: l.config.Policy, reader: p.reader, invoker: p.version >= invokerVersion, again: l.afresh,
+		conn: l.conn, policy: ofRelease(l.config), reader: p.reader, invoker: p.version >= invokerVersion, again: l.afresh,
 		listed: p.listed, gone: func(name catalog.Name) bool { return p.gone(name, l.afresh) },
 		told: l.told(""),
 	}
@@ -112,7 +119,12 @@ func (l *Look) told(audience string) func(catalog.Name) bool {
 
 // follow reads what another process has published.
 func (l *Look) follow(ctx context.Context) (err error) {
-	if l.found, err = inspect.Views(ctx, l.conn, l.config.Policy, nil); err != nil {
+	if l.config.IsApart() {
+		l.found, err = keptViews(ctx, l.conn, l.config.Policy)
+	} else {
+		l.found, err = inspect.Views(ctx, l.conn, l.config.Policy, nil)
+	}
+	if err != nil && !errors.Is(err, errViewStore) {
 		return err
 	}
 	outcomes, err := storedOutcomes(ctx, l.conn, l.config, l.found)

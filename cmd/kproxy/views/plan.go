@@ -58,6 +58,11 @@ type planner struct {
 	// sources are the relations that views read, and the published ones of tables.
 	sources map[catalog.Name]inspect.ViewSource
 	version int // the server's server_version_num
+	// apart says that the views are at a source in a database of its own, and away that it is not asked: what
+	// was published of them stays as it is.
+	apart, away bool
+	// others are views there that clients cannot find, as they are not listed or their names are taken.
+	others []catalog.View
 
 	// readables are the readable relations and those under them, and stored is what was made of
 	// them and of views, with what was accepted.
@@ -75,7 +80,7 @@ type planner struct {
 // tables, each after those that it reads.
 func (p *planner) plan(views []catalog.View) []viewPlan {
 	p.found, p.plans = make(map[catalog.Name]catalog.View, len(views)), make(map[catalog.Name]viewPlan)
-	for _, v := range views {
+	for _, v := range slices.Concat(views, p.others) {
 		p.found[v.Name] = v
 	}
 	return append(p.planReadables(), p.planViews(views)...)
@@ -83,8 +88,11 @@ func (p *planner) plan(views []catalog.View) []viewPlan {
 
 // planViews plans the listed views over protected tables.
 func (p *planner) planViews(views []catalog.View) (plans []viewPlan) {
+	if p.away {
+		return nil
+	}
 	for _, v := range catalog.Ordered(views) {
-		if !v.Publishable() {
+		if !v.Publishable() && (!v.Apart || !v.Listed) {
 			continue
 		}
 		plan := p.planView(v)
@@ -98,6 +106,10 @@ func (p *planner) planView(v catalog.View) viewPlan {
 	plan := viewPlan{view: v, accepted: catalog.Identity{OverProtected: true}}
 	if changes := p.changed(v.Name, plan.accepted); len(changes) > 0 {
 		return plan.doubted(p.stored[v.Name]).unaccepted(changes)
+	}
+	if v.Kind != catalog.KindView { // what the database of the release does not have is not looked at as readable
+		plan.problem, plan.fix = "it is a materialized view, which holds copies of protected rows", "write it as a view, or take it off readable"
+		return plan.digested()
 	}
 	if v.Unread != "" {
 		return plan.unread(v.Unread)
@@ -172,10 +184,14 @@ func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadabl
 			return nil, &unreadable{"it reads table " + name.String() + ", which is not published now", "see what 'kproxy status' says of the table", true}
 		}
 		return &rewrite.ViewRelation{Target: published, Columns: source.Columns, Published: target.Columns}, nil
+	case isView && inner.Apart && slices.ContainsFunc(p.others, func(v catalog.View) bool { return v.Name == name && v.Listed }):
+		return nil, &unreadable{what: "it reads view " + name.String() + " of the source, and the database of the release has a relation of that name, too", fix: "drop or rename one of them"}
 	case isView:
 		return p.innerView(inner)
 	case catalog.IsSystem(name.Schema):
 		return nil, nil
+	case p.apart:
+		return nil, notMirrored(name)
 	case p.held[source.OID]:
 		return nil, &unreadable{what: "it reads " + name.String() + ", which has rows of a protected table under another name", fix: fixRaw}
 	case !p.listed[name]:

@@ -29,7 +29,7 @@ const fixFilledBySystem = "fill it from tables alone, by functions that only com
 func (p *planner) planReadables() []viewPlan {
 	var plans []viewPlan
 	for name := range p.listed {
-		if p.found[name].Publishable() || p.protected[name] {
+		if p.isView(name) || p.protected[name] {
 			continue
 		}
 		r, exists := p.readables[name]
@@ -43,6 +43,16 @@ func (p *planner) planReadables() []viewPlan {
 	}
 	slices.SortFunc(plans, func(a, b viewPlan) int { return a.view.Name.Compare(b.view.Name) })
 	return plans
+}
+
+// isView says whether the listed name is planned as a view over protected tables: at a source in a database of
+// its own, one of which the database of the release has no relation of that name.
+func (p *planner) isView(name catalog.Name) bool {
+	v := p.found[name]
+	if _, here := p.readables[name]; v.Apart {
+		return !here
+	}
+	return v.Publishable()
 }
 
 func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, exists bool) viewPlan {
@@ -101,6 +111,9 @@ func (p *planner) forAudiences() (all []any) {
 func (p *planner) gone(name catalog.Name, afresh bool) bool {
 	if !p.listed[name] {
 		return afresh
+	}
+	if p.away && p.found[name].Apart {
+		return false
 	}
 	_, planned := p.plans[name]
 	accepted := p.stored[name].accepted

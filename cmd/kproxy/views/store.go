@@ -161,6 +161,17 @@ type Listed struct {
 	Omitted int    // columns of a view's definition that are not published
 	Alive   bool   // it is published, and readers may read it
 	StandIn bool   // it is a readable relation
+	// Audiences are the same view as audiences see it, those with readers in the policy's order. Of a readable relation, which all
+	// readers see alike, there are none.
+	Audiences []ListedFor
+}
+
+// ListedFor is what was made of a view for an audience.
+type ListedFor struct {
+	Audience string
+	Problem  string
+	Omitted  int
+	Alive    bool
 }
 
 // ReadListed reads what was made of the listed relations, in the configuration's order. Those
@@ -187,5 +198,25 @@ func ReadListed(ctx context.Context, on upstream.Querier, policy catalog.Policy,
 			})
 		}
 	}
-	return listed, nil
+	return listed, addAudiences(ctx, on, policy, listed)
+}
+
+// addAudiences adds what was made for audiences, of which a store of an earlier version knows nothing.
+func addAudiences(ctx context.Context, on upstream.Querier, policy catalog.Policy, listed []Listed) error {
+	var exists bool
+	if err := on.QueryRow(ctx, "SELECT pg_catalog.to_regclass('kproxy_store.audience_view') IS NOT NULL").Scan(&exists); err != nil || !exists {
+		return err
+	}
+	for _, a := range withRoles(policy.Audiences) {
+		stored, err := storedViews(ctx, on, a.Name, a.Roles[0])
+		if err != nil {
+			return err
+		}
+		for i := range listed {
+			if s, known := stored[listed[i].Name]; known {
+				listed[i].Audiences = append(listed[i].Audiences, ListedFor{Audience: a.Name, Problem: s.problem, Omitted: s.omitted, Alive: s.alive})
+			}
+		}
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ const (
 type Watcher struct {
 	logger    *slog.Logger
 	conn      *pgx.Conn
+	source    *pgx.Conn // to a source in a database of its own
 	rewritten rewritings
 	// definitions belong to the look under way, if there is one.
 	definitions definitions
@@ -46,6 +47,7 @@ type Watcher struct {
 	afresh bool
 	logged map[viewer]string // problems in the log
 	failed string            // why the last look failed, as logged
+	away   string            // why the source could not be asked, as logged
 	// since is when a view that is still refused was first refused.
 	since map[viewer]time.Time
 	soon  *time.Timer
@@ -65,10 +67,13 @@ func NewWatcher(logger *slog.Logger) *Watcher {
 func (w *Watcher) Close() {
 	w.soon.Stop()
 	if w.looking {
-		w.conn = (<-w.looked).conn
+		l := <-w.looked
+		w.conn, w.source = l.conn, l.source
 	}
-	if w.conn != nil {
-		_ = w.conn.Close(context.Background())
+	for _, conn := range []*pgx.Conn{w.conn, w.source} {
+		if conn != nil {
+			_ = conn.Close(context.Background())
+		}
 	}
 }
 
@@ -93,6 +98,9 @@ func (w *Watcher) Refresh(found []catalog.View) { w.found = found }
 // Changed reports whether the views differ from those in the rewriter's snapshot.
 func (w *Watcher) Changed() bool { return !slices.EqualFunc(w.found, w.known, sameView) }
 
+// Found are the views that clients can find, or of which they are told why they cannot read them.
+func (w *Watcher) Found() []catalog.View { return w.found }
+
 // Extend adds the views to a snapshot, without those withdrawn, and remembers it as the
 // rewriter's.
 func (w *Watcher) Extend(s *catalog.Snapshot, withdrawn map[catalog.Name]string) *catalog.Snapshot {
@@ -113,7 +121,7 @@ func (w *Watcher) Begin(ctx context.Context, c *config.Config, rewriter *rewrite
 		return
 	}
 	l := &Look{
-		config: c, rewritten: w.rewritten.under(rewriter, w.snapshot), conn: w.conn, definitions: &w.definitions,
+		config: c, rewritten: w.rewritten.under(rewriter, w.snapshot), conn: w.conn, source: w.source, definitions: &w.definitions,
 		known: w.known, follows: follows, afresh: w.afresh, since: w.since,
 	}
 	w.looking, w.doubted = true, make(map[viewer]bool)
@@ -126,10 +134,11 @@ func (w *Watcher) Begin(ctx context.Context, c *config.Config, rewriter *rewrite
 // TakeIn takes the results of a look under the configuration in force. It reports whether
 // there are any, with the database's relations if they were read again.
 func (w *Watcher) TakeIn(l *Look, inForce *config.Config) (relations []catalog.Relation, found bool) {
-	w.looking, w.conn, w.rewritten = false, l.conn, l.rewritten
+	w.looking, w.conn, w.source, w.rewritten = false, l.conn, l.source, l.rewritten
 	if l.config != inForce {
 		return nil, false // a reload looks again
 	}
+	w.tellAway(l.away)
 	switch {
 	case l.err == nil:
 		w.failed = ""
@@ -143,6 +152,18 @@ func (w *Watcher) TakeIn(l *Look, inForce *config.Config) (relations []catalog.R
 	w.take(l)
 	w.log()
 	return l.relations, true
+}
+
+// tellAway logs, once, that a source in a database of its own could not be asked, and that it is again.
+func (w *Watcher) tellAway(away error) {
+	switch {
+	case away == nil && w.away != "":
+		w.away = ""
+		w.logger.Info("the views of the source are looked at again")
+	case away != nil && away.Error() != w.away && !errors.Is(away, context.Canceled):
+		w.away = away.Error()
+		w.logger.Warn("the views of the source could not be looked at; what was published of them stays", "error", away)
+	}
 }
 
 // take keeps what a look has found.

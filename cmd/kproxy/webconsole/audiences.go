@@ -38,7 +38,7 @@ func membersOf(c *config.Config, audience string) console.Members {
 
 // seenOf is what the audiences of a table see of it, by what is known of the table.
 func seenOf(c *config.Config, policy catalog.TablePolicy, t state.Table) (all []console.Seen) {
-	for _, of := range policy.Audiences {
+	for _, of := range policy.Seeing() {
 		seen := console.Seen{
 			Audience: state.Audience{Name: of.Audience, State: t.State}, Constraints: []string{}, Hidden: append([]string{}, of.Hidden...),
 			Members: membersOf(c, of.Audience),

@@ -141,7 +141,7 @@ func TestConstraintsInWords(t *testing.T) {
 	}
 	member := catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "stays"}}
 	whole := catalog.Policy{People: []catalog.People{{
-		Root: catalog.Name{Schema: "public", Relation: "persons"}, Tables: []catalog.PeopleTable{{Table: member.Table}},
+		Root: catalog.Name{Schema: "public", Relation: "persons"}, Tables: []catalog.PeopleTable{{Table: member.Table}, {Table: catalog.Name{Schema: "public", Relation: "diagnoses"}}},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: 7}, {Model: privacy.DistinctL, L: 2, Of: "public.diagnoses.code"}},
 	}}}
 	if got := constraintTexts(whole, member); len(got) != 1 || got[0] != "7-anonymity, counted in persons" {

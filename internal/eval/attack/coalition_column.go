@@ -168,21 +168,26 @@ func (a joined) guess(t target) distribution {
 	if atom, known := a.sets.of[e]; known && len(a.sets.atoms[atom].elements) <= len(class.elements) {
 		return plain
 	}
-	of, all := a.tally(from, class), a.tally(unionFrom, union)
+	return joinedGuess(a.tally(from, class), a.tally(unionFrom, union), plain)
+}
+
+// joinedGuess has the rows of a class have the values that rows of the union with their diagnosis have, as far as these
+// are possible by what else is known.
+func joinedGuess(class, union [diagnoses][diagnoses]int, possible distribution) distribution {
 	d := make(distribution, diagnoses)
-	for diagnosis := range of {
-		n := sum(of[diagnosis])
+	for diagnosis := range class {
+		n := sum(class[diagnosis])
 		if n == 0 {
 			continue
 		}
-		for value, m := range all[diagnosis] {
-			if plain[value] > 0 {
-				d[value] += float64(n) * float64(m) / float64(sum(all[diagnosis]))
+		for value, m := range union[diagnosis] {
+			if possible[value] > 0 {
+				d[value] += float64(n) * float64(m) / float64(sum(union[diagnosis]))
 			}
 		}
 	}
 	if d = d.normalized(); d == nil {
-		return plain
+		return possible
 	}
 	return d
 }

@@ -92,6 +92,36 @@ SELECT p.s FROM public.patients p(i, n, a, s);
 --> SELECT p.s FROM kproxy_release_public.patients p(a, age_range, s, ward)
 --> columns: s
 
+-- age, day
+SELECT p.age, v."Day" FROM (public.patients p(patient_id, n, age) JOIN "Ward ""B""".visits v USING (patient_id));
+--! 42501 it computes with column patient_id of public.patients, which is not published
+--! hint: Publish the column, or leave it out of the view.
+
+-- other
+SELECT w.name AS other FROM (public.wards w JOIN public.patients p USING (name));
+--! 42501 it computes with column name of public.patients, which is not published
+--! hint: Publish the column, or leave it out of the view.
+
+-- n
+SELECT count(*) AS n FROM ((public.wards w JOIN public.patients p USING (ward)) JOIN public.patients q(id, other) USING (id)) j;
+--! 42501 it computes with column id of public.patients, which is not published
+--! hint: Publish the column, or leave it out of the view.
+
+-- n
+SELECT (SELECT count(*) AS count FROM (public.patients p JOIN public.patients q USING (ward, name))) AS n FROM public.wards;
+--! 42501 it computes with column name of public.patients, which is not published
+--! hint: Publish the column, or leave it out of the view.
+
+-- age
+SELECT p.age FROM (public.wards w(x, y) JOIN public.patients p(x, y, age) USING (x));
+--! 42501 it computes with column x of public.patients, which is not published
+--! hint: Publish the column, or leave it out of the view.
+
+-- name
+SELECT w.name FROM (public.wards w JOIN (SELECT q.ward, count(*) AS name FROM public.patients q GROUP BY q.ward) s USING (ward));
+--> SELECT w.name FROM public.wards w JOIN (SELECT q.ward, pg_catalog.count(*) AS name FROM kproxy_release_public.patients q GROUP BY q.ward) s USING (ward)
+--> columns: name
+
 -- ward
 SELECT j.ward FROM (public.patients p JOIN public.wards w USING (ward)) j(ward, i, n, a, s, b, name);
 --! 0A000 it renames the columns of a join, of which not all may be published
