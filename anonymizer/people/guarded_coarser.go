@@ -18,7 +18,7 @@ import (
 // group and window, cells are unions of finer cells of as many classes, below other tables inside one cell
 // of these. What is in no group or cell waits. Nothing that is published changes: it vanishes, as in a
 // Guarded release, when nothing of it is published there any more. Rows that have no keys there are not
-// shown. DESIGN.md, "Coarser guarded releases", has the argument.
+// shown. COARSER.md, "Coarser guarded releases", has the argument.
 //
 // It is not safe for concurrent use. Guarded.Publish brings it up to date.
 type GuardedCoarser struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // followable are the constraints on values that a coarser release has to see to, beside those that its unions satisfy
-// in any case: of the values of root records. The error is about one that it cannot see to. DESIGN.md, "Coarser guarded
+// in any case: of the values of root records. The error is about one that it cannot see to. COARSER.md, "Coarser guarded
 // releases", has why.
 func (g *Guarded) followable() (privacy.ConstraintSet, error) {
 	var set privacy.ConstraintSet
