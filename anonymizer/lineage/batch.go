@@ -12,9 +12,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// leastValued is the least number of records that are tried as a batch where constraints
-// count sensitive values. A refused batch reveals something of these values: that both of
-// two are the same, for certain; of twenty it is rarely refused, and rarely tells anything.
+// leastValued is the least number of records that are tried as a batch if constraints count
+// sensitive values. A refused batch reveals something about these values: of two, that both are the
+// same, with certainty; a batch of twenty is rarely refused, and its refusal rarely reveals
+// anything.
 const leastValued = 20
 
 // leastValuedChange is the same for changed rows of a class, which are fewer.

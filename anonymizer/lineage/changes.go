@@ -12,7 +12,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/internal/tally"
 )
 
-// Changes says what has to be published, and noted in the store, since the last time.
+// Changes lists what has to be published, and recorded in the store, since the last time.
 type Changes struct {
 	// Classes are the new classes, with what is published for each: one
 	// generalization for each attribute. What is published for a class never changes.
@@ -26,8 +26,8 @@ type Changes struct {
 	// Vanished are the ghosts among them that had a number, and those to which nobody can come
 	// back since the table was truncated.
 	Vanished []Ghost
-	// Weights are those that have changed, of classes and, with number 0, of the table. New classes have 1.
-	// Those with numbers below 0 are for Load alone.
+	// Weights are those that have changed, of classes and, with number 0, of the table. New classes
+	// have 1. Those with numbers below 0 are only for Load.
 	Weights map[incremental.ClassID]Weight
 	// Touched are the records that are new or stand elsewhere, ascending.
 	Touched []incremental.RecordID
@@ -40,8 +40,8 @@ type Weight struct {
 	// Share is the share of a class's rows, in (0, 1]. That of the table, in (0, 2], changes all
 	// others: see Rated. Groups have none.
 	Share float64
-	// Ghosts are how many rows are told of that stand for nobody, and Persons how many persons' they
-	// are. Both are for Load.
+	// Ghosts are how many reported rows stand for nobody, and Persons how many persons they belong
+	// to. Both are for Load.
 	Ghosts, Persons int
 }
 
@@ -62,8 +62,8 @@ type NewRow struct {
 	ID     RowID
 	Class  incremental.ClassID
 	Record incremental.RecordID
-	// Person numbers the persons who have rows, where they are counted; it leads to nobody who has no other
-	// row that stands for somebody.
+	// Person numbers the persons who have rows, if persons are counted. It leads only to a person's
+	// other rows that stand for a record.
 	Person uint32
 	// Sealed is for Load; it is the same in all rows of a class.
 	Sealed bool

@@ -7,7 +7,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// CoarserChanges says what has to be published of a coarser release, and noted in the store, since the last time.
+// CoarserChanges lists what has to be published of a coarser release, and recorded in the store,
+// since the last time.
 type CoarserChanges struct {
 	// Classes are the new groups, with what is published for each.
 	Classes map[incremental.ClassID][]hierarchy.Generalization
@@ -99,7 +100,7 @@ func (c *Coarser) Changes() CoarserChanges {
 	return changes
 }
 
-// CoarserFreshness tells how far a coarser release is behind the finer one.
+// CoarserFreshness reports how far a coarser release is behind the finer one.
 type CoarserFreshness struct {
 	Groups, Rows int
 	Live         int // rows that stand for somebody, whom the finer release shows, too

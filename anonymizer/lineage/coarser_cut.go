@@ -100,8 +100,8 @@ func (c *Coarser) satisfiedBy(units []*unit) bool {
 	return c.rules.satisfied(all)
 }
 
-// renew publishes units as a group of their own, or as several if every one of these may be told apart by its
-// size.
+// renew publishes units as a group of their own, or as several if the size of each allows telling
+// them apart.
 func (c *Coarser) renew(ctx context.Context, g *group, units []*unit, part func(row) bool, changed columns) error {
 	sealed := g.sealed || c.rules.counted(changed)
 	old := c.remove(g, part)

@@ -10,8 +10,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// settle follows a step of the finer release: first what it tells of rows that are published, then groups
-// are cut as classes are, then those that wait become groups.
+// settle follows a step of the finer release: first its changes to published rows are taken over,
+// then groups are cut as classes are, then waiting units become groups.
 func (c *Coarser) settle(ctx context.Context, s step) error {
 	c.places = make(map[*group]map[RowID]int32)
 	c.followMoves(s.moves)
@@ -50,7 +50,7 @@ func (c *Coarser) placesOf(g *group) map[RowID]int32 {
 	return places
 }
 
-// followMoves counts who has left, and come back: of that the weights tell, and nothing else.
+// followMoves counts who has left and come back. Only the weights depend on that.
 func (c *Coarser) followMoves(moves []move) {
 	for _, m := range moves {
 		u := c.units[m.class]
@@ -210,7 +210,7 @@ func (c *Coarser) waiting() []*unit {
 	return all
 }
 
-// persons counts the persons who have rows in units of the finer release.
+// persons counts the persons with rows in units of the finer release.
 func (c *Coarser) persons(units []*unit) int {
 	all := c.rules.newSummary()
 	for _, u := range units {

@@ -8,9 +8,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// Load takes over what a store holds of a coarser release, after the finer one has been loaded: rows, with
-// their groups as classes; which rows others took the place of; units and weights, as CoarserChanges tells of
-// them. The error says what does not fit together; neither release must be used then.
+// Load takes over what a store holds of a coarser release, after the finer one has been loaded:
+// rows, with their groups as classes; which rows were replaced by others; units and weights, as in
+// CoarserChanges. The error says what does not fit together; neither release must be used then.
 func (c *Coarser) Load(rows []StoredRow, parted map[RowID]RowID, units []CoarserUnit, weights map[incremental.ClassID]Weight) error {
 	if len(c.units) > 0 {
 		return errors.New("loading a coarser release that is not empty")
@@ -41,7 +41,8 @@ func (c *Coarser) Load(rows []StoredRow, parted map[RowID]RowID, units []Coarser
 	return nil
 }
 
-// StartAt has the next group get a number, as [Coarser.NextGroup] told, so that none is used again. It is to be called before Load.
+// StartAt sets the number of the next group, as returned by [Coarser.NextGroup], so that none is
+// used again. Call it before Load.
 func (c *Coarser) StartAt(next incremental.ClassID) { c.nextGroup = next }
 
 func (c *Coarser) loadGroup(id incremental.ClassID, sealed bool) *group {
@@ -124,7 +125,7 @@ func (c *Coarser) checkUnits() error {
 	return nil
 }
 
-// recount finds out what of the groups is published, and what has to be looked at.
+// recount determines what of the groups is published, and what has to be looked at.
 func (c *Coarser) recount(weights map[incremental.ClassID]Weight) {
 	groups, order := tallied(weights), make([]incremental.ClassID, 0, len(c.groups))
 	for id := range c.groups {

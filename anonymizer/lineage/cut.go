@@ -48,14 +48,12 @@ func (u *cutting) all() error {
 	return nil
 }
 
-// cut removes the ghosts of a class, and publishes stale rows anew as a class of
-// their own, as far as the parts are safe. What is left keeps the class's id and what is
-// published for it.
+// cut removes the ghosts of a class, and publishes stale rows anew as a class of their own, as far
+// as the parts are safe. The rest keeps the class's id and what is published for it.
 //
-// Stale rows of which the same columns changed are a part of their own. A reader can
-// tell parts apart by the values that did not change: had a class both people who moved
-// and one whose diagnosis was corrected, then the one diagnosis that vanishes and the
-// one that appears would be this person's.
+// Stale rows in which the same columns changed form a separate part. A reader can tell parts apart
+// by the values that did not change: if a class had both people who moved and one whose diagnosis
+// was corrected, the one diagnosis that vanishes and the one that appears would be this person's.
 func (u *cutting) cut(c *class) error {
 	c.disturbed, c.patience = 0, 1
 	for again := true; again; {
@@ -140,8 +138,8 @@ func (u *cutting) refuse(members []int32) {
 	}
 }
 
-// renew publishes the records behind stale rows as a class of their own, or as several
-// if every one of them may be told apart by its size.
+// renew publishes the records behind stale rows as a class of their own, or as several if the size
+// of each allows telling them apart.
 func (u *cutting) renew(c *class, part func(row) bool, sealed bool, changed columns) error {
 	old := u.released.remove(c, part)
 	from := &renewed{class: c.id, changed: changed, rows: make(map[int32]RowID, len(old.rows))}

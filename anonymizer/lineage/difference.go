@@ -67,9 +67,10 @@ func (p *differences) give(number int32) {
 // fewDifferences are too few to be worth tidying.
 const fewDifferences = 1024
 
-// tidy numbers the differences anew where most numbers are unused. A large transaction makes as many
-// of them as it has rows, each of which came at another time; the few that stay after it must not
-// keep the room of all. It takes time for each record, so it waits for a share of these.
+// tidy renumbers the differences if most numbers are unused. A large transaction makes as many of
+// them as it has rows, each of which came at another time; the few that remain after it must not
+// keep the memory of all. It takes time for each record, so it waits until enough numbers are
+// unused.
 func (s *records) tidy() {
 	p := &s.differences
 	if unused := len(p.free); unused < max(fewDifferences, len(s.ids)/64) || 4*unused < 3*len(p.list) {

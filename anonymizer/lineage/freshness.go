@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Freshness tells how far the publication is behind the records. It is for the
-// operator: that one more record waits would tell a reader of an arrival.
+// Freshness reports how far the publication is behind the records. It is for the operator: that one
+// more record waits would reveal an arrival to a reader.
 type Freshness struct {
 	Waiting  int // records that were never published
 	Stale    int // records that are published as they were

@@ -84,9 +84,9 @@ func (l *Lineage) Leave(id incremental.RecordID) (left Left, published bool, err
 	return left, true, nil
 }
 
-// Return adds a record that has left and comes back: it takes the ghost's row, which stands
-// for somebody again. As nothing tells whether its quasi-identifiers are what they were, the
-// row counts as stale. The errors are those of Insert; the record's values are copied.
+// Return adds a record that has left and comes back: it takes the ghost's row, which then stands
+// for a record again. Nothing shows whether its quasi-identifiers are unchanged, so the row counts
+// as stale. The errors are those of Insert; the record's values are copied.
 func (l *Lineage) Return(g Ghost, r Record, now time.Time) error {
 	if l.records.slot(r.ID) >= 0 {
 		return fmt.Errorf("bringing back record %d: %w", r.ID, incremental.ErrDuplicate)

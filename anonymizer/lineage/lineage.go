@@ -1,14 +1,12 @@
-// Package lineage publishes the classes of a table so that a reader who compares
-// versions learns no more than one release at one moment would tell: guarded
-// publication, with immutable classes after Byun, Sohn, Bertino and Li (2006) and
-// Xiao and Tao (m-invariance, 2007). DESIGN.md has the argument.
+// Package lineage publishes the classes of a table so that comparing versions reveals no more than
+// one release: guarded publication, with immutable classes after Byun, Sohn, Bertino and Li (2006)
+// and Xiao and Tao (m-invariance, 2007). DESIGN.md has the argument.
 //
-// A record waits until it is published with a batch of others, as a row of a new
-// class. A class never gains a row. The row of a deleted record stays, as a ghost
-// that stands for nobody; the row of a changed one stays as it was, stale. A class
-// is cut only into parts, each of which satisfies the whole constraint set by
-// itself: its ghosts then vanish, or its stale rows are published anew as a class
-// of their own.
+// A record waits until it is published with a batch of others, as a row of a new class. A class
+// never gains a row. The row of a deleted record stays, as a ghost that stands for nobody; the row
+// of a changed record stays as it was, and is stale. A class is cut only into parts that each
+// satisfy the whole constraint set: its ghosts then vanish, or its stale rows are published anew as
+// a class of their own.
 //
 // A Lineage has no clock: callers pass the time.
 package lineage
@@ -72,8 +70,8 @@ type Options struct {
 // moves, and a class that cannot move with it would come to violate them.
 var ErrRelative = errors.New("constraints that compare classes with the whole table cannot be kept by classes that never change")
 
-// Lineage is the history of what has been published of a table, as far as it
-// matters for what may be published next. It is not safe for concurrent use.
+// Lineage is the history of what has been published of a table, as far as it matters for what may
+// be published next. It is not safe for concurrent use.
 type Lineage struct {
 	options  Options
 	least    int // as asked for

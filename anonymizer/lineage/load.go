@@ -321,7 +321,7 @@ func tallied(weights map[incremental.ClassID]Weight) map[int64]tally.Weight {
 	return groups
 }
 
-// renumber finds the numbers of the persons who have rows.
+// renumber determines the numbers of the persons who have rows.
 func (l *Lineage) renumber() {
 	if !l.rules.subjects {
 		return

@@ -2,9 +2,9 @@ package lineage
 
 import "iter"
 
-// numbering gives persons who can have several rows numbers, by which it is known how many persons'
-// the rows are that stand for nobody. It forgets nobody before the table is truncated, or loaded again:
-// a person who has left altogether by then, and comes back, is another one.
+// numbering numbers persons who can have several rows, so that the number of persons behind ghosts
+// is known. It forgets nobody before the table is truncated, or loaded again: a person who has left
+// altogether by then, and comes back, counts as a new person.
 type numbering struct {
 	numbers map[uint32]uint32 // by subject
 	next    uint32

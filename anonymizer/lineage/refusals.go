@@ -7,9 +7,10 @@ const (
 	refusalRows   = 50_000
 )
 
-// Refused estimates how often a batch of n records violates the constraints, 0 to 1, if they are drawn from those
-// whose rows are published, as these are published: it tells nothing that readers do not know. A batch that does is withheld for good.
-// It is 0 where constraints count no values, where nothing is published, and where a person can have several rows.
+// Refused estimates how often a batch of n records violates the constraints, 0 to 1, if they are
+// drawn from the records whose rows are published, with the published values: it reveals nothing
+// that readers do not know. A batch that violates them is withheld for good. It is 0 if constraints
+// count no values, if nothing is published, or if a person can have several rows.
 func (l *Lineage) Refused(n int) float64 {
 	if !valued(l.rules.constraints) || l.rules.subjects {
 		return 0

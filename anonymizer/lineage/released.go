@@ -23,7 +23,7 @@ type class struct {
 	// sealed means that counted values of its records were others when they were
 	// published before: it is not cut, as a part might have had too few of those.
 	sealed bool
-	// tallied is what is told of its ghosts.
+	// tallied is what is reported of its ghosts.
 	tallied *tally.Item[*class]
 }
 

@@ -116,10 +116,10 @@ func (s *rules) satisfiedBy(records *records, members []int32) bool {
 
 func (s *rules) satisfied(summary privacy.Summary) bool { return s.constraints.Satisfied(summary, nil) }
 
-// separable reports whether readers may tell some rows, of at least so many persons, apart
-// from the rest of their class: both are safe, whoever is among them. That depends on how
-// many they are and on what is published, and not on whose values these are; so neither a
-// cut nor its absence shows whose they are. A whole class is not told apart from anything.
+// separable reports whether readers may tell some rows, of at least so many persons, apart from the
+// rest of their class: both are safe, whoever is among them. That depends on how many they are and
+// on what is published, not on whose values these are, so neither a cut nor its absence reveals
+// whose they are. For a whole class, nothing has to be told apart.
 func (s *rules) separable(c *class, part func(row) bool, least int) bool {
 	in, rest := s.summarize(c, part)
 	if in.Records < least {

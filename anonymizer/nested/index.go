@@ -255,8 +255,9 @@ func (x *index) near(at *place, look func(*union)) {
 	}
 }
 
-// nearest is the group other than one by which the table loses least if it takes so many records of
-// which the labels are published: of those that lost a class and those near. Nil where there is none.
+// nearest is the group other than one by which the table loses least if it takes so many records
+// with the given published labels, among those that lost a class and those near. Nil if there is
+// none.
 func (g *Groups) nearest(labels []hierarchy.Generalization, size int, except *union) *union {
 	x := &g.index
 	var best *union

@@ -5,9 +5,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// Labels gives what is published for each class of the coarser release, one generalization for each
-// attribute: what stands for all that is published for the finer classes of which it is a union
-// (hierarchy.Union). Table.Generalize tells more in the cases that are named there.
+// Labels returns what is published for each class of the coarser release, one generalization for
+// each attribute: the hierarchy.Union of all that is published for the finer classes that it
+// unites. Table.Generalize would reveal more in the cases named there.
 func Labels(table *anonymizer.Table, finer, coarser *anonymizer.Release) [][]hierarchy.Generalization {
 	classOf := make([]int32, table.Len())
 	for i, class := range finer.Classes {

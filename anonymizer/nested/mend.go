@@ -20,9 +20,9 @@ const (
 // demand much more than a size, large groups violate them less often.
 var mendedSizes = []int{1, 2, 4, 8}
 
-// mend divides a set that no cut divides into parts that satisfy the constraints: by its size alone,
-// whereupon each group that violates them is united with another one, of those by which least is lost
-// the first that makes it satisfy them.
+// mend divides a set that no cut divides into parts that satisfy the constraints. It divides by
+// size, then unites each group that violates the constraints with the group that loses least among
+// those that make it satisfy them.
 func (c *cutter) mend(ctx context.Context, members []int32) [][]int32 {
 	best := [][]int32{members}
 	if c.sizeDecides || len(members) < 2 || c.size(members) > mostMended*c.k {

@@ -1,6 +1,7 @@
-// Package nested makes coarser releases out of finer ones: the classes of the coarser, its groups, are
-// unions of the finer one's classes, and follow from what readers of the finer one see. Who pools
-// both learns what the finer one tells alone. Entry point: Unite. The argument is in DESIGN.md.
+// Package nested makes coarser releases out of finer ones: the classes of the coarser release, its
+// groups, are unions of the finer classes, and follow from what readers of the finer release see.
+// Pooling both reveals only what the finer one does. The entry point is Unite. DESIGN.md has the
+// argument.
 package nested
 
 import (
@@ -14,18 +15,19 @@ import (
 )
 
 // Unite returns a release whose classes are unions of those of a finer one, each of which satisfies
-// the constraints. Where all records of the finer release together do not satisfy them, all are
-// withheld; records that the finer release withholds are withheld. The error is the context's.
+// the constraints. If all records of the finer release together do not satisfy them, all are
+// withheld; records that the finer release withholds stay withheld. The error is the context's.
 //
-// The result is the same for all tables that the readers of the finer release cannot tell apart, but
-// for two things that the constraints look at: who the persons of records are, where the table has
-// subjects, and the sensitive values of withheld records, where a constraint compares classes with
-// the whole table.
+// The result is the same for all tables that the readers of the finer release cannot tell apart,
+// except for two things that the constraints look at: which person each record belongs to, if the
+// table has subjects, and the sensitive values of withheld records, if a constraint compares
+// classes with the whole table.
 func Unite(ctx context.Context, table *anonymizer.Table, finer *anonymizer.Release, constraints privacy.ConstraintSet, options anonymizer.Options) (*anonymizer.Release, error) {
 	return uniteCounted(ctx, table, finer, nil, constraints, options)
 }
 
-// uniteCounted is Unite of classes that count for constraints as told, in their order; nil where the table has all values.
+// uniteCounted is Unite of classes with given counts for constraints, in their order; nil if the
+// table has all values.
 func uniteCounted(ctx context.Context, table *anonymizer.Table, finer *anonymizer.Release, counts []privacy.Summary, constraints privacy.ConstraintSet, options anonymizer.Options) (*anonymizer.Release, error) {
 	u := newUnits(ctx, table, finer.Classes, func(a int) []hierarchy.Generalization { return labels(table, a, finer.Classes) }, options.Seed).count(counts)
 	groups, err := u.unite(ctx, constraints, options)
@@ -71,8 +73,8 @@ type Class struct {
 	Labels    []hierarchy.Generalization // one for each attribute
 	Sensitive [][]uint32                 // of each row, one for each sensitive attribute
 	Persons   []uint32                   // whose each row is; nil where each is another one's
-	// Counts are what counts for constraints in place of the rows, if any class has some: of persons who can have several values
-	// of an attribute, or none.
+	// Counts are what counts for constraints instead of the rows, if any class has some: values of
+	// persons who can have several of an attribute, or none.
 	Counts privacy.Summary
 }
 

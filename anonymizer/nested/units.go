@@ -133,7 +133,7 @@ func rows(t *anonymizer.Table, class anonymizer.EquivalenceClass) [][]uint32 {
 
 func (u *units) len() int { return len(u.classes) }
 
-// count has the classes count for constraints as told, each in its place among those that were given.
+// count sets what the classes count for constraints, each at its index among the given ones.
 func (u *units) count(counts []privacy.Summary) *units {
 	for _, i := range u.order {
 		if counts != nil {

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// cells releases for an outsider who knows one row in each window: classes of crowd
-// times k persons by the root, and inside each class and window cells of at least k
-// persons, of the tables below others inside their parents' cells.
+// cells releases for an outsider who knows one row in each window. It makes classes of crowd times
+// k persons by the root and, inside each class and window, cells of at least k persons; those of
+// child tables lie inside their parents' cells.
 func (r *releasing) cells(ctx context.Context, crowd int) error {
 	classes, err := r.classesByRoot(ctx, crowd)
 	if err != nil {

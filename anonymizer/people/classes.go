@@ -50,7 +50,7 @@ func columnsOf(t *anonymizer.Table) [][]float64 {
 	return columns
 }
 
-// chunks divides n persons of whom nothing is known into classes.
+// chunks divides n persons without known features into classes.
 func chunks(n, size int) []anonymizer.EquivalenceClass {
 	classes := make([]anonymizer.EquivalenceClass, max(1, n/size))
 	for p := range n {

@@ -49,7 +49,7 @@ func (c *clustering) classes() []anonymizer.EquivalenceClass {
 	return classes
 }
 
-// grow makes a class of k of those who are left.
+// grow makes a class of k of the remaining persons.
 func (c *clustering) grow() {
 	class := []int32{c.left[0]}
 	c.left = c.left[1:]

@@ -13,16 +13,17 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Coarser is a release of the same tables for others, who are to be left with more persons. It is
-// made of what a finer release publishes: of Maintained, or of another Coarser.
+// Coarser is a release of the same tables for an audience with a greater k. It is made of what a
+// finer release publishes: a Maintained, or another Coarser.
 //
 // Its classes of persons are unions of the finer classes, the same for all tables. In a union and
-// window, cells are unions of the finer cells of a table, below other tables inside one cell of these.
-// What is in no such cell, and all below it, has no keys, beside what has none in the finer release;
-// there, too, what is published alike is a union of what the finer release publishes alike. Which is
-// united follows from what the finer release shows, and values are hierarchy.Union of its values
-// (nested). Pseudonyms are new, and exchanged at random in each window, so that its readers cannot tell
-// the finer classes. So who has both releases knows what the finer one tells.
+// window, cells are unions of the finer cells of a table; in child tables, inside one cell of the
+// parent table. Whatever lies in no such cell, with all rows below it, has no keys, like the rows
+// without keys of the finer release; these are united in the same way from what the finer release
+// publishes with the same values. What the finer release shows determines which are united, and
+// values are the hierarchy.Union of its values (nested). Pseudonyms are new, and exchanged at
+// random in each window, so that readers cannot tell the finer classes. A reader of both releases
+// therefore learns only what the finer one reveals.
 //
 // It is not safe for concurrent use.
 type Coarser struct {
@@ -54,7 +55,7 @@ type Coarser struct {
 
 // CoarserOptions of a coarser release.
 type CoarserOptions struct {
-	// K is the least number of persons who are alike, in place of the finer release's.
+	// K is the least number of persons with the same values; it replaces the finer release's.
 	K int
 	// Constraints are what is stated for the audience and for those before it, besides K and what holds for the tables' own
 	// readers: of l and alpha, on sensitive attributes that are numbered as those of NewMaintained.
@@ -154,7 +155,8 @@ func NewCoarser(of *Maintained, o CoarserOptions) (*Coarser, error) {
 	return c, nil
 }
 
-// Restore says, before the first Settle, in which group a row was before a restart, as Group told.
+// Restore states, before the first Settle, the group that a row had before a restart, as returned
+// by Group.
 func (c *Coarser) Restore(table int, id incremental.RecordID, group incremental.ClassID) {
 	if group == 0 {
 		return
@@ -343,8 +345,8 @@ func (s *coarsening) take(a *atom, id incremental.RecordID) {
 	}
 }
 
-// group unites the classes, publishes the root rows of groups that are others than before, and
-// returns the units of groups that are to be published anew.
+// group unites the classes, publishes the root rows of changed groups, and returns the units of
+// groups that are to be published anew.
 func (s *coarsening) group(ctx context.Context) (map[unitKey]struct{}, error) {
 	before := s.restoredOf(Root)
 	if arranged, err := s.arrange(ctx); err != nil {
@@ -437,7 +439,7 @@ func (s *coarsening) show(table int, id incremental.RecordID, at shownAt) {
 	s.shown[table+1][id] = at
 }
 
-// noteMoved lists the rows whose groups are others than was told.
+// noteMoved lists the rows whose groups differ from those reported before.
 func (s *coarsening) noteMoved() {
 	for table := Root; table < len(s.tables); table++ {
 		touched, told, t := s.touched[table+1], s.told[table+1], s.of.relation(table)

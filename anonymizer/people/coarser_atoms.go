@@ -46,7 +46,8 @@ type atoms struct {
 	cellOf     map[incremental.RecordID]*atom
 	person     func(slot int32) uint32 // whose a row is; nil where each is another's
 	sensitive  int
-	// tally counts the values of an atom's persons, who can have several or none; nil where nothing is demanded of them.
+	// tally counts the values of an atom's persons, who can have several or none; nil if no
+	// constraint counts them.
 	tally  func(a *atom) privacy.Summary
 	list   []incremental.ClassID
 	places map[incremental.ClassID]int
@@ -63,8 +64,8 @@ func newAtoms(of *relation, attributes []anonymizer.Attribute, cellOf map[increm
 	return a
 }
 
-// divideAlike has atoms that look alike be divided by chance, which unites no others than what they show: else all of
-// them stay together, however many there are.
+// divideAlike makes groups divide atoms that look alike at random. What unions show stays the same;
+// otherwise all such atoms would stay together, however many there are.
 func (a *atoms) divideAlike() {
 	a.know(1, func(of *atom) []float64 {
 		for i, attribute := range a.attributes[:a.shown] {
@@ -78,7 +79,8 @@ func (a *atoms) divideAlike() {
 	})
 }
 
-// know has atoms united by more that readers of the finer release know of each, so many numbers.
+// know gives each atom additional features, the same number for all, that readers of the finer
+// release know.
 func (a *atoms) know(numbers int, more func(a *atom) []float64) {
 	for range numbers {
 		a.attributes = append(a.attributes, feature())
@@ -86,7 +88,7 @@ func (a *atoms) know(numbers int, more func(a *atom) []float64) {
 	a.more = more
 }
 
-// count has persons counted with their values, of so many attributes.
+// count makes the groups count persons with their values of this many attributes.
 func (a *atoms) count(sensitive int, tally func(a *atom) privacy.Summary) {
 	a.sensitive, a.tally = sensitive, tally
 	a.whole = a.empty()
@@ -150,8 +152,8 @@ func (a *atoms) remove(of *atom) {
 	of.counts = nil
 }
 
-// settle has groups follow what has come and gone. At the start they take over which atoms were together,
-// by the groups of their rows, and all groups are told.
+// settle updates the groups after atoms were added and removed. At the start it restores which
+// atoms were together, from the groups of their rows, and reports all groups.
 func (a *atoms) settle(ctx context.Context, groups *nested.Groups, retired, added []incremental.ClassID, restored map[incremental.RecordID]incremental.ClassID) (incremental.Changes, error) {
 	var fresh []incremental.ClassID
 	for _, class := range added {

@@ -8,7 +8,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// unitedTrees tells what classes lose as a group where all is known, by what is published of them.
+// unitedTrees computes what classes lose as a group if everything is known, from what is published
+// of them.
 type unitedTrees struct {
 	of       *Coarser
 	measured int                         // how many classes there were when the axes were measured

@@ -10,13 +10,13 @@ import (
 // Root is the parent of tables whose rows belong to persons directly.
 const Root = -1
 
-// Nobody is what a row belongs to whose parent does not exist. Such a row is
-// withheld, and so are the rows below it.
+// Nobody is the parent of a row whose parent does not exist. Such a row is withheld, and so are the
+// rows below it.
 const Nobody = -1
 
 // Data is what is known of one kind of person.
 type Data struct {
-	// Root has one record for each person, who is numbered by it.
+	// Root has one record for each person; its index is the person's number.
 	Root *anonymizer.Table
 	// Tables hold the rows of persons; a table stands behind its parent.
 	Tables []Table
@@ -31,8 +31,8 @@ type Table struct {
 	// Parent is the index in Data.Tables of the table that the rows belong to, or
 	// Root.
 	Parent int
-	// Of is the parent's row that each row belongs to, a person where the parent is
-	// Root; or Nobody.
+	// Of is the row of the parent table that each row belongs to, a person if the parent is Root;
+	// or Nobody.
 	Of []int32
 	// Window numbers, from 0, the window of time that each row lies in; nil where
 	// there is one window. Rows of tables below others lie in the window of their

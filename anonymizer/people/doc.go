@@ -3,18 +3,19 @@
 //
 // Data holds a root table with one record for each person, and the tables whose
 // rows belong to persons, directly or through rows of other tables. Knows says what
-// an outsider may know of a person beside the root's quasi-identifying values:
+// an outsider may know of a person besides the root's quasi-identifying values:
 //
 //   - one row of any table in each window of time (Knows{Rows: 1}): Anonymize makes
 //     classes of persons by their root records, and cuts the rows of a class and
 //     window into cells of at least k persons;
-//   - all rows (Knows{All: true}): Anonymize makes classes of persons whose whole
-//     trees of rows are alike, and aligns their rows to slots.
+//   - all rows (Knows{All: true}): Anonymize makes classes of persons whose
+//     trees of rows are published with the same values, and aligns their rows to slots.
 //
 // In both, rows keep the pseudonym of a person (Release.Aliases), except for rows
 // that fit no cell: those are pooled, and published without keys. Maintained and
-// Guarded follow changes, Guarded so that its versions can be compared. DESIGN.md
-// states the guarantee, the argument for it, and what it does not cover.
+// Guarded follow changes; comparing versions of Guarded reveals no more than one of
+// them. Coarser and GuardedCoarser make releases for audiences. DESIGN.md and
+// COARSER.md state the guarantees, the arguments, and what they do not cover.
 //
 // Sources: Nergiz, Clifton and Nergiz, "Multirelational k-Anonymity" (TKDE 21(8),
 // 2009), for the unit, which is a person's whole tree of rows; Tamersoy, Loukides,

@@ -10,17 +10,16 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Guarded is a release that follows inserts, updates and deletes of all its tables, as
-// Maintained does, and publishes so that a reader who compares versions learns no more than
-// one release would tell. DESIGN.md has the rules and the argument.
+// Guarded is a release that follows inserts, updates and deletes of all its tables, as Maintained
+// does, and publishes so that comparing versions reveals no more than one release. DESIGN.md has
+// the rules and the argument.
 //
-// Persons wait until a batch of them makes new classes. Their rows wait until enough
-// persons of the class have some, and are then published in cells that never change. Rows
-// that wait for too long are published without keys. Deleted rows stay as ghosts, changed
-// ones as they were, until everything around them can vanish at once.
+// Persons wait until a batch of them makes new classes. Their rows wait until enough persons of the
+// class have some, and are then published in cells that never change. Rows that wait for too long
+// are published without keys. Deleted rows stay as ghosts, changed ones as they were, until
+// everything around them can vanish at once.
 //
-// It has no clock: callers pass the time, which never goes back. It is not safe for
-// concurrent use.
+// It has no clock: callers pass the time, which never goes back. It is not safe for concurrent use.
 type Guarded struct {
 	source
 	demanded privacy.ConstraintSet // as they hold for the pool
@@ -63,8 +62,8 @@ type GuardedOptions struct {
 	RowsWithin time.Duration
 }
 
-// The least numbers of persons, and of rows, that are tried at once where constraints count
-// values: a refusal of few tells much of them, and happens often.
+// The least numbers of persons, and of rows, that are tried at once if constraints count values: a
+// refusal of few reveals much about them, and happens often.
 const (
 	leastValued     = 20
 	leastValuedRows = 10
@@ -350,8 +349,8 @@ func (p *publishing) personsDue() bool {
 	return overdue || p.persons.len() >= p.options.Batch || !p.begun
 }
 
-// publishPersons makes classes of all waiting persons, if they are due, or withholds all of
-// them for good: which of them could be published tells of the values of the others.
+// publishPersons makes classes of all waiting persons, if they are due, or withholds all of them
+// for good: which of them could be published would reveal the values of the others.
 func (p *publishing) publishPersons() error {
 	due := p.personsDue()
 	p.begun = true
@@ -430,7 +429,7 @@ func (p *publishing) found(members []int32) {
 	}
 }
 
-// tellsValues reports whether releases for others are told the values of a table's rows.
+// tellsValues reports whether coarser releases need the values of a table's rows.
 func (g *Guarded) tellsValues(table int) bool {
 	return g.shown.valued && len(g.coarser) > 0 && g.relation(table).sensitive.Columns() > 0
 }

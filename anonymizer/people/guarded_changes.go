@@ -38,7 +38,8 @@ type LeftRow struct {
 // know: of a class's root records, of its rows of a table in a window, or of a pooled cell. That of the table
 // changes all others, see lineage.Rated.
 type Weight struct {
-	// Cells are all that have it, in ascending order. The table's is 0; what is below is for the store alone.
+	// Cells are all that have it, in ascending order. The table's is 0; numbers below 0 are only
+	// for the store.
 	Cells []int64
 	Share float64 // 0 to 1; of the table, 0 to 2
 	// Ghosts are how many rows it leaves out, and Persons how many persons' they are. Both
@@ -105,9 +106,9 @@ func (g *Guarded) takeTouched(table int) (moved []incremental.RecordID) {
 	return moved
 }
 
-// Note returns what a store has to know of a table's changes if nothing is to be published yet:
-// the rows whose Place may be another one, those that have become ghosts, and weights that are for it alone.
-// GuardedCoarser.Note has what it has to know of the releases for others, then.
+// Note returns what a store has to know of a table's changes if nothing is to be published yet: the
+// rows whose Place may have changed, those that have become ghosts, and weights that only the store
+// needs. GuardedCoarser.Note then returns the same for coarser releases.
 func (g *Guarded) Note(table int) (noted GuardedTable) {
 	g.note(table)
 	noted.weigh(g.shown.of(table).tally.Note())
@@ -144,7 +145,7 @@ func (g *Guarded) depart(table int, at int32, key Key) {
 	g.tell(moved{table, rows[at].id, false})
 }
 
-// tell has the releases for others know of who leaves and comes back.
+// tell informs the coarser releases who leaves and comes back.
 func (g *Guarded) tell(m moved) {
 	if len(g.coarser) > 0 {
 		g.moves = append(g.moves, m)
@@ -156,8 +157,8 @@ type Place struct {
 	// Row is the published row that stands for it, by the ID of the record that this was
 	// published for; 0 for none.
 	Row incremental.RecordID
-	// Since is when the row began to wait; zero where it does not, as below persons who
-	// are not published.
+	// Since is when the row began to wait; zero if it does not wait, as below persons who are not
+	// published.
 	Since time.Time
 	// Pooling says that it waits for others without keys, Withheld that it is not published
 	// for good, and Stale that its published row shows it as it was.

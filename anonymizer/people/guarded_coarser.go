@@ -11,14 +11,16 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// GuardedCoarser is a coarser release of a Guarded one, or of another GuardedCoarser, for other readers. It is
-// made of what that publishes and takes back; its weights alone follow who leaves and comes back at once.
+// GuardedCoarser is a coarser release of a Guarded one, or of another GuardedCoarser, for other
+// readers. It is made of what that one publishes and takes back; only its weights follow at once
+// when persons leave and come back.
 //
-// Its classes of persons, the groups, are unions of so many finer classes that these have k persons. In a
-// group and window, cells are unions of finer cells of as many classes, below other tables inside one cell
-// of these. What is in no group or cell waits. Nothing that is published changes: it vanishes, as in a
-// Guarded release, when nothing of it is published there any more. Rows that have no keys there are not
-// shown. COARSER.md, "Coarser guarded releases", has the argument.
+// Its classes of persons, the groups, are unions of enough finer classes to have k persons. In a
+// group and window, cells are unions of finer cells of as many classes; in child tables, inside one
+// cell of the parent table. Whatever is in no group or cell waits. Nothing that is published
+// changes: it vanishes, as in a Guarded release, when the finer release publishes nothing of it any
+// more. Rows without keys in the finer release are not shown. COARSER.md, "Coarser guarded
+// releases", has the argument.
 //
 // It is not safe for concurrent use. Guarded.Publish brings it up to date.
 type GuardedCoarser struct {
@@ -125,7 +127,8 @@ type coarserGroup struct {
 	root    *coarserPart
 	frames  map[int32]*coarserFrame
 	live    int // root rows that the finer release publishes
-	// closed groups show nothing more of their persons, of whom values have vanished that would have to count.
+	// closed groups show nothing more of their persons, because values of theirs that would have to
+	// count have vanished.
 	closed bool
 }
 
@@ -221,7 +224,7 @@ func (f *coarserFrame) prepareAliases() {
 	}
 }
 
-// person tells the persons of a release apart.
+// person distinguishes the persons of a release.
 func (r *coarserRow) person() uint64 {
 	const most = 24 // bits for the members of a group, as in shownRow
 	return uint64(r.part.group.id)<<most | uint64(r.member)
@@ -305,7 +308,7 @@ func (c *GuardedCoarser) Classes() int { return len(c.groups) }
 // Live is the number of shown rows of a table, or of Root, that stand for somebody.
 func (c *GuardedCoarser) Live(table int) int { return len(c.in(table).rows) - c.in(table).left }
 
-// FollowedFreshness tells how far a coarser release is behind the finer one.
+// FollowedFreshness reports how far a coarser release is behind the finer one.
 type FollowedFreshness struct {
 	Waiting int // rows with keys of the finer release that are not shown
 	Classes int // of the finer release that wait for others

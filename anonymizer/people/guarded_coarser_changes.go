@@ -8,7 +8,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// FollowedTable is what has to be published of a table in a GuardedCoarser, and what a store has to keep.
+// FollowedTable is what has to be published of a table in a GuardedCoarser, and what a store has to
+// keep.
 type FollowedTable struct {
 	GuardedTable
 	// Origin is what each new row shows, in the finer release, of what it belongs to. There are its values.
@@ -59,7 +60,7 @@ func (t *FollowedTable) settleWaiting() {
 	t.Waiting = kept
 }
 
-// news is what has changed, as who follows takes it.
+// news is what has changed, in the form that followers take.
 func (c *GuardedCoarser) news() *GuardedChanges {
 	news := newGuardedChanges(len(c.changes) - 1)
 	for i, of := range c.changes {

@@ -10,9 +10,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// followable are the constraints on values that a coarser release has to see to, beside those that its unions satisfy
-// in any case: of the values of root records. The error is about one that it cannot see to. COARSER.md, "Coarser guarded
-// releases", has why.
+// followable returns the constraints on values that a coarser release has to enforce itself,
+// because its unions do not satisfy them in any case: those of values of root records. The error is
+// about a constraint that it cannot enforce. COARSER.md, "Coarser guarded releases", explains why.
 func (g *Guarded) followable() (privacy.ConstraintSet, error) {
 	var set privacy.ConstraintSet
 	for _, c := range g.demanded {
@@ -73,7 +73,8 @@ func (c *GuardedCoarser) state(stated privacy.ConstraintSet) {
 	c.numbers.keepValues(c.of)
 }
 
-// mendGroups has groups united whose persons violate the constraints on values of root records; none where all persons that wait do.
+// mendGroups unites groups whose persons violate the constraints on values of root records; it
+// returns none if all waiting persons together violate them.
 func (c *GuardedCoarser) mendGroups(ctx context.Context, groups [][]*finerCell) ([][]*finerCell, error) {
 	if len(c.ofPersons) == 0 || len(groups) == 0 {
 		return groups, nil
@@ -124,8 +125,9 @@ func (c *GuardedCoarser) mendCells(ctx context.Context, f *coarserFrame, table i
 	return unions, nil
 }
 
-// mend unites unions of cells that violate constraints, by what is published of them, until all satisfy these; none where all together
-// do not. Counts are the persons of a union with their values, and who each row is of.
+// mend unites unions of cells that violate constraints, by what is published of them, until all
+// satisfy these; it returns none if all together do not. Counts are the persons of a union with
+// their values, and the owner of each row.
 func (c *GuardedCoarser) mend(ctx context.Context, table int, unions [][]*finerCell, constraints privacy.ConstraintSet, counts func([]*finerCell) (privacy.Summary, []uint32)) ([][]*finerCell, error) {
 	classes, violated := make([]nested.Class, len(unions)), false
 	for i, cells := range unions {

@@ -24,7 +24,8 @@ func (g *Guarded) follow(ctx context.Context, changes *GuardedChanges) error {
 	return nil
 }
 
-// note has the coarser releases know of who has left a table and come back, though nothing is published.
+// note informs the coarser releases of who has left a table and come back, though nothing is
+// published.
 func (g *Guarded) note(table int) {
 	var moves []moved
 	g.moves = slices.DeleteFunc(g.moves, func(m moved) bool {
@@ -69,7 +70,8 @@ func (c *GuardedCoarser) settle(ctx context.Context, finer *GuardedChanges, move
 	return ctx.Err()
 }
 
-// followedCell is a new cell of the finer release, with what may be shown of its values: all else is made of these.
+// followedCell is a new cell of the finer release, with what may be shown of its values; everything
+// else is made from these.
 func (c *GuardedCoarser) followedCell(table int, cell PublishedCell) *finerCell {
 	of := &finerCell{id: cell.ID, class: cell.Class, window: cell.Window, table: table, values: c.attributes.seen(table, cell.Values)}
 	for i, r := range cell.Rows {
@@ -129,7 +131,7 @@ func (c *GuardedCoarser) settled(cell *finerCell) {
 	}
 }
 
-// move has weights follow who leaves, and who comes back. Nothing else does.
+// move updates weights when persons leave and come back. Nothing else follows these.
 func (c *GuardedCoarser) move(m moved) {
 	if cell := c.in(m.table).waits[m.id]; cell != nil {
 		for i := range cell.rows {

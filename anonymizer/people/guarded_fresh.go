@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Freshness tells how far the publication of a table is behind its rows. It is for the
-// operator: that one more row waits would tell a reader of it.
+// Freshness reports how far the publication of a table is behind its rows. It is for the operator:
+// that one more row waits would reveal the row to a reader.
 type Freshness struct {
 	Waiting  int // rows that were never published; without those below persons who are not
 	Pooling  int // those of them that wait for others without keys
@@ -27,8 +27,8 @@ func (g *Guarded) Freshness(table int) Freshness {
 	return f
 }
 
-// OldestWaiting is since when a person waits; of another table than the root's, since when a row of
-// any of these does. It is zero if none does.
+// OldestWaiting is since when a person has waited or, for a table other than the root, since when a
+// row of any of these persons has. It is zero if none does.
 func (g *Guarded) OldestWaiting(table int) time.Time {
 	if table == Root {
 		return g.persons.oldest()

@@ -94,8 +94,8 @@ func (r *Restoring) Record(table int, row Row, at Place) error {
 	return nil
 }
 
-// End puts everything together. Rows that have come to belong to a published person without the
-// store's being told of it wait from now on. It returns what does not fit.
+// End puts everything together. Rows that came to belong to a published person without the store
+// recording it wait from now on. The error says what does not fit.
 func (r *Restoring) End(now time.Time) error {
 	g := r.of
 	for table := Root; table < len(g.tables); table++ {
@@ -151,15 +151,15 @@ func (r *Restoring) weigh() {
 	}
 }
 
-// dismiss has a row wait no more whose person has gone since the store was told of it, as its table was
-// not applied when that happened.
+// dismiss ends the wait of a row whose person has gone since the store recorded it, because its
+// table was not applied when that happened.
 func (r *Restoring) dismiss(at place) {
 	r.of.tables[at.table].state[at.slot] = hidden
 	r.of.touch(at.table, at.slot)
 }
 
-// admit has the rows below published persons wait that a store has as those of nobody, since what they
-// belong to was changed in a way that the store was not told of.
+// admit makes rows below published persons wait that the store has as nobody's, because their
+// parent changed without the store recording it.
 func (r *Restoring) admit(now time.Time) {
 	g := r.of
 	for slot := range g.root.ids {
@@ -304,7 +304,7 @@ func (r *Restoring) alias(f *timeframe, row StoredRow) error {
 	return nil
 }
 
-// stand has a published row stand for a record.
+// stand makes a published row stand for a record.
 func (r *Restoring) stand(table int, at int32, record Place) {
 	t, shown := r.of.relation(table), r.of.shown.of(table)
 	row, slot := &shown.rows[at], t.find(record.Row)

@@ -216,8 +216,8 @@ func (p *publishing) parentCell(table int, slot int32) int64 {
 	return above.rows[above.bySlot[t.of[slot]]].cell.id
 }
 
-// alias is the pseudonym that a person's rows carry in a window: that of a member of the class
-// who is drawn at random among those whose none carries yet.
+// alias returns the pseudonym that a person's rows carry in a window: that of a member of the class
+// drawn at random among those whose pseudonym nobody carries yet.
 func (p *publishing) alias(f *timeframe, member int32) uint64 {
 	class := f.class
 	if f.aliases == nil {

@@ -257,7 +257,8 @@ func (s *shown) drop(cell *shownCell) {
 	}
 }
 
-// person tells the persons of published rows apart: of a table's cells with keys all, of a pooled cell its own.
+// person distinguishes the persons of published rows: across all cells with keys of a table, and
+// within a pooled cell.
 func (r *shownRow) person() uint64 {
 	const most = 24 // bits for the members of a class
 	if r.cell.class == nil {

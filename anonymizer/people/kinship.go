@@ -149,8 +149,8 @@ func (m *Maintained) hide(table int, slot int32) {
 	}
 }
 
-// person is the slot of the person that a row belongs to, or Nobody, and the window that
-// the row lies in.
+// person returns the slot of the person that a row belongs to, or Nobody, and the window of the
+// row.
 func (m *source) person(table int, slot int32) (person, window int32) {
 	for table != Root {
 		t := &m.tables[table]

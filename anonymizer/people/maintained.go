@@ -11,18 +11,16 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Maintained is a release that follows inserts, updates and deletes of all its
-// tables. Between two calls of Settle it collects changes; Settle restores the
-// guarantee of what an outsider knows, and says which published rows have to be
-// replaced.
+// Maintained is a release that follows inserts, updates and deletes of all its tables. Between two
+// calls of Settle it collects changes; Settle restores the guarantee about what an outsider knows,
+// and returns which published rows have to be replaced.
 //
-// Everything that is published of a class and window is a function of the rows that
-// its persons have then, and of fresh random numbers: where one of these rows changes,
-// all of them are published anew, with new pseudonyms, unless no outsider knows the row and
-// nothing else that is published depends on it. Classes are those of
-// incremental.Partition, over the root's attributes or, where all is known, over the
-// features of persons. The first Settle after everything was inserted makes the first
-// release, and one after a restart makes a new one.
+// Everything that is published of a class and window is a function of the current rows of its
+// persons and of fresh random numbers. If one of these rows changes, all of them are published
+// anew, with new pseudonyms, unless no outsider knows the row and nothing else that is published
+// depends on it. Classes are those of incremental.Partition, over the root's attributes or, if
+// everything is known, over the features of persons. The first Settle after everything was inserted
+// makes the first release, and one after a restart makes a new one.
 //
 // It is not safe for concurrent use.
 type Maintained struct {
@@ -41,8 +39,7 @@ type Maintained struct {
 	pseudonyms []uint64 // that root rows carry, by the person's slot
 }
 
-// Shape describes the tables of a maintained release. The root is described by its
-// attributes alone.
+// Shape describes the tables of a maintained release. The root is described only by its attributes.
 type Shape struct {
 	Root []anonymizer.Attribute
 	// RootSensitive is the number of sensitive attributes of the root.
@@ -70,7 +67,7 @@ type MaintainedOptions struct {
 	// row of the table has, and that nobody can compute. It may be 0 where no table is
 	// through the row's.
 	Pseudonym func(table int) uint64
-	// Random exchanges the pseudonyms of a class's members. Nobody can compute it.
+	// Random exchanges the pseudonyms of a class's members. It must be unpredictable.
 	Random *rand.Rand
 	// Progress is called with how many classes and windows of those to be published
 	// are done.
@@ -121,7 +118,7 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 	}
 	m.counted = m.counting(set)
 	for i, t := range shape.Tables {
-		// Rows of the pool are told apart by their values, and count by their persons.
+		// Rows of the pool are distinguished by their values, and count by their persons.
 		pool, err := o.partition(t.Attributes, ofTable(set, m.tables[i].first, t.Sensitive), true)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Knows is what the operator grants that an outsider knows of a person, beside the
-// quasi-identifying values of the root record.
+// Knows is what the operator allows an outsider to know of a person, besides the quasi-identifying
+// values of the root record.
 type Knows struct {
 	// All grants the quasi-identifying values of all rows of the person; otherwise
 	// those of one row of any table in each window, with the rows that it hangs on.
@@ -32,8 +32,8 @@ type Options struct {
 	// Method makes the classes of persons where not all is known, and blocks of near
 	// persons where it is. It has to accept k-anonymity over the root's attributes.
 	Method anonymizer.Method
-	// RootWeight is how much the loss of the root counts beside that of each other
-	// table, where all is known; 0 stands for DefaultRootWeight.
+	// RootWeight is how much the loss of the root counts relative to that of each other table, if
+	// everything is known; 0 stands for DefaultRootWeight.
 	RootWeight float64
 }
 
@@ -83,15 +83,14 @@ type Cell struct {
 	Window int32
 }
 
-// Anonymize releases the data. Constraints hold for the persons of each class with
-// all values of all their rows and, where not all is known, for the persons of each
-// cell with those of the cell's window; attributes of the root alone and
-// privacy.Restricted are not supported. Errors: data that are not valid, constraints
-// that are not supported, and the context's. Persons whose constraints cannot be
-// met are withheld, which is no error.
+// Anonymize releases the data. Constraints hold for the persons of each class with all values of
+// all their rows and, unless everything is known, for the persons of each cell with those of the
+// cell's window; constraints only on attributes of the root and privacy.Restricted are not
+// supported. Errors: invalid data, unsupported constraints, and the context's. Persons whose
+// constraints cannot be met are withheld, which is no error.
 //
-// Time with Knows.All, for n persons with r rows each: O(n B r^2), where B persons
-// are compared with each other (blockClasses); else O(n r log(n r)).
+// Time with Knows.All, for n persons with r rows each: O(n B r^2), where B persons are compared
+// with each other (blockClasses); otherwise O(n r log(n r)).
 func Anonymize(ctx context.Context, d *Data, c privacy.ConstraintSet, knows Knows, o Options) (*Release, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -162,8 +161,8 @@ func (r *releasing) feasible() (bool, error) {
 	return len(all) > 0 && r.constraints.Satisfied(s, r.whole), nil
 }
 
-// holds reports whether persons may be a class, or with a window of 0 or more those
-// of a cell. Whoever calls it has counted that they are at least k.
+// holds reports whether persons may be a class or, with a window of 0 or more, those of a cell. The
+// caller has checked that there are at least k.
 func (r *releasing) holds(persons []int32, window int32) bool {
 	return r.sizeDecides() || r.constraints.Satisfied(r.summarize(persons, window), r.whole)
 }

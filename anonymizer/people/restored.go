@@ -32,10 +32,10 @@ func (r restored) take(table int, id incremental.RecordID) incremental.ClassID {
 	return class
 }
 
-// Restore is Insert of a row that had a class before a restart, as Class told; it is meant
-// for the start. So versions before and after do not divide the persons in two ways, which
-// together could single somebody out. What is published of restored rows is made anew, with
-// other pseudonyms.
+// Restore is Insert of a row that had a class before a restart, as returned by Class; it is meant
+// for the start. Versions before and after then divide persons in the same way; otherwise two
+// divisions together could single somebody out. What is published of restored rows is made anew,
+// with other pseudonyms.
 func (m *Maintained) Restore(table int, r Row, class incremental.ClassID) error {
 	return m.insert(table, r, class)
 }

@@ -11,9 +11,8 @@ import (
 // person has in a window.
 const AllRows = -1
 
-// Risk is what an outsider achieves who knows the quasi-identifying values of the root
-// record of a person, and of some rows in one window of time with the rows that they
-// hang on.
+// Risk is what an outsider achieves who knows the quasi-identifying values of a person's root
+// record, and some rows in one window of time with the rows they refer to.
 type Risk struct {
 	Targets int
 	// Mean of 1/candidates over the targets, where candidates are the persons that
@@ -25,15 +24,15 @@ type Risk struct {
 	Below float64
 }
 
-// Attack lets an outsider who knows some rows, or AllRows, look for so many targets,
-// who are drawn at random from those that have as many in the window that is drawn
-// for them. Withheld persons are no targets. What is known of rows are exact values, and
-// whether they keep their keys: an outsider who has to reckon that a known row is pooled
-// or withheld finds no more. A pseudonym is a candidate where
+// Attack lets an outsider who knows some rows, or AllRows, look for this many targets,
+// drawn at random from the persons with as many rows in the window drawn for them.
+// Withheld persons are no targets. The outsider knows the exact values of rows, and
+// whether they keep their keys: without that, an outsider finds no more. A pseudonym
+// is a candidate if
 //
 //   - its root record covers the target's,
-//   - its rows cover the known rows that keep their keys, and those that known rows hang
-//     on, each row another one;
+//   - its rows cover the known rows that keep their keys, and those that known rows
+//     refer to, each row a different one;
 //   - with AllRows, these are all of its rows.
 //
 // Time: targets times the rows of all persons of matching classes.
@@ -75,7 +74,7 @@ type outsider struct {
 	cells   []published
 }
 
-// published is what is told of the rows of a table.
+// published is what is known from the published rows of a table.
 type published struct {
 	of    []int32 // the row's cell; -1 where it is none
 	boxes [][]box // of each cell

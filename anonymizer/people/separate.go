@@ -33,8 +33,8 @@ func (m *Maintained) touchSeparate(table int, slot int32) {
 	}
 }
 
-// planSeparate takes the changed rows whose class and window are not published anew. A row of a
-// person who has no pseudonym in its window yet, has that window published anew.
+// planSeparate takes the changed rows whose class and window are not published anew. A row whose
+// person has no pseudonym in its window yet causes that window to be published anew.
 func (s *settling) planSeparate(whole map[*union]bool, windows map[*union]map[int32]struct{}) {
 	for _, r := range s.dirty.separate {
 		row := s.tables[r.table].find(r.id)
@@ -161,7 +161,7 @@ func (s *separating) cell(of below) *PublishedCell {
 	return &(*cells)[at]
 }
 
-// aliasOf is the pseudonym of the person whom a row in a cell belongs to.
+// aliasOf returns the pseudonym of the person that a row in a cell belongs to.
 func (s *settling) aliasOf(table int, row int32) uint64 {
 	for s.tables[table].parent != Root {
 		table, row = s.tables[table].parent, s.tables[table].of[row]

@@ -13,12 +13,12 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// MaintainedChanges says what of the published rows has to be replaced.
+// MaintainedChanges lists the published rows that have to be replaced.
 type MaintainedChanges struct {
 	Root   TableChanges
 	Tables []TableChanges
-	// valued are the persons whose values may have changed, with the windows of the rows: of what is published of these rows, nothing
-	// need have changed.
+	// valued are the persons whose values may have changed, with the windows of the rows, even if
+	// nothing published of these rows has changed.
 	valued map[incremental.RecordID]map[int32]struct{}
 }
 
@@ -26,7 +26,7 @@ type MaintainedChanges struct {
 // of Cells appear.
 type TableChanges struct {
 	Gone []incremental.RecordID
-	// GoneOf are the pseudonyms of what these rows belonged to, as PublishedRow.Of told.
+	// GoneOf are the pseudonyms of what these rows belonged to, as reported in PublishedRow.Of.
 	GoneOf []uint64
 	Cells  []PublishedCell
 	// Moved are the rows, in ascending order, whose Class may be another one.
@@ -39,15 +39,15 @@ type PublishedCell struct {
 	// ID is a number that no other cell of the table has had since NewMaintained; of a
 	// Guarded release, which no other cell of any table has had.
 	ID int64
-	// Class is that of the persons, in which Window numbers a window of time; 0 for
-	// pooled rows. Both are told of a Guarded release, and are not to be published.
+	// Class is that of the persons, and Window numbers a window of time in it; 0 for pooled rows.
+	// Both are set in a Guarded release; do not publish them.
 	Class  int64
 	Window int32
 	// Pooled rows are published without keys.
 	Pooled bool
 	// Values has one generalization for each attribute.
 	Values []hierarchy.Generalization
-	// Rows are in an order that tells when they came: who publishes them mixes them.
+	// Rows are in an order that reveals when they came; shuffle them before publishing.
 	Rows []PublishedRow
 	// Sensitive has the values of each row, where they count and others follow a Guarded release.
 	Sensitive [][]uint32
@@ -59,9 +59,9 @@ type PublishedRow struct {
 	Own uint64
 	// Of is the pseudonym of the row that it belongs to, and Person that of the person.
 	Of, Person uint64
-	// Member numbers the person within the class or, of pooled rows, within the cell, and
-	// Parent is the published row that it belongs to. Both are told of a Guarded release,
-	// and are not to be published.
+	// Member numbers the person within the class or, for pooled rows, within the cell, and Parent
+	// is the published row that it belongs to. Both are set in a Guarded release; do not publish
+	// them.
 	Member int32
 	Parent incremental.RecordID
 }
@@ -116,7 +116,7 @@ func (m *Maintained) gone(table int, slot int32) {
 	m.dirty.removed[table] = append(m.dirty.removed[table], goneRow{t.ids[slot], of})
 }
 
-// touch has the window of a row published anew, or the row alone.
+// touch marks the window of a row, or only the row, to be published anew.
 func (m *Maintained) touch(table int, slot int32) {
 	person, window := m.person(table, slot)
 	if m.relation(table).separate {
@@ -143,7 +143,7 @@ func note(in map[incremental.RecordID]map[int32]struct{}, person incremental.Rec
 	}
 }
 
-// allValued are the persons of whom anything has changed, with the windows.
+// allValued are the persons with any change, with the windows.
 func (d *dirt) allValued() map[incremental.RecordID]map[int32]struct{} {
 	if len(d.valued) == 0 {
 		return d.persons
@@ -230,7 +230,7 @@ func (s *settling) noteMoved() {
 	}
 }
 
-// refresh tells the partition of features that have changed with rows of persons.
+// refresh updates the partition with features of persons that have changed with their rows.
 func (s *settling) refresh() error {
 	if !s.knows.All {
 		return nil
@@ -250,7 +250,7 @@ func (s *settling) refresh() error {
 	return nil
 }
 
-// withhold has persons who are in no class any more vanish with all their rows.
+// withhold removes persons who are no longer in any class, with all their rows.
 func (s *settling) withhold(moved incremental.Changes) {
 	for _, id := range sortedKeys(moved.Moved) {
 		if slot := s.root.find(id); moved.Moved[id] == 0 && slot != none {

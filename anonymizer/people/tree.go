@@ -2,8 +2,7 @@ package people
 
 import "slices"
 
-// trees aligns the trees of several persons, and tells what that loses. Each
-// goroutine has its own.
+// trees aligns the trees of several persons and computes the loss. Each goroutine has its own.
 type trees struct {
 	*releasing
 	aligners []aligner
@@ -69,8 +68,7 @@ func (t *trees) cells(table int, class int32, parents []int32, into []TableRelea
 	}
 }
 
-// unknown adds all rows below some parents, of whom no outsider knows any, and the rows below
-// those.
+// unknown adds all rows below some parents that no outsider knows, and the rows below those.
 func (t *trees) unknown(table int, class int32, parents []int32, into []TableRelease) {
 	b := &t.tables[table]
 	var rows []int32

@@ -8,9 +8,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// trees releases for an outsider who knows all rows: classes of persons whose trees of
-// rows are published alike. Blocks of near persons, by features, are divided by what
-// aligning their trees loses.
+// trees releases for an outsider who knows all rows: classes of persons whose trees of rows are
+// published with the same values. It divides blocks of similar persons, by features, according to
+// what aligning their trees loses.
 func (r *releasing) trees(ctx context.Context, _ int) error {
 	blocks, err := r.group(ctx, r.features(), min(r.blockClasses()*r.k, r.data.Root.Len()))
 	if err != nil {

@@ -16,7 +16,7 @@ type unit struct {
 	earlier [][]valueOf // what each member has besides; nil for nothing
 	// top is a table whose rows are here without those that they belong to; none, else.
 	top int
-	// omits tells which rows are left out, with all rows below them; nil for none.
+	// omits reports which rows are left out, with all rows below them; nil for none.
 	omits func(table int, row int32) bool
 }
 
