@@ -56,14 +56,13 @@ type Options struct {
 	// have a class. It is called by one goroutine at a time, with
 	// done never falling, and must be quick.
 	Progress func(done, total int)
-	// Suppression is the share of the records, 0 to 1, that a method which
-	// generalizes all records alike may withhold instead of generalizing further;
-	// other methods ignore it.
+	// Suppression is the share of the records, 0 to 1, that a method that generalizes all records
+	// in the same way may withhold instead of generalizing further; other methods ignore it.
 	Suppression float64
 }
 
-// Effort is how long a method looks for classes that lose less. The work depends on the table
-// alone, not on a clock, so that the same seed gives the same release.
+// Effort is how long a method looks for classes that lose less. The work depends only on the table,
+// not on a clock, so the same seed gives the same release.
 type Effort int
 
 // The efforts.

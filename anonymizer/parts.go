@@ -16,7 +16,7 @@ import (
 type Part struct {
 	// Attributes are indexes into the whole table's attributes, ascending.
 	Attributes []int
-	// Table has these attributes alone, and all sensitive ones.
+	// Table has only these attributes, and all sensitive ones.
 	Table *Table
 	// Constraints are the part's own, over the attributes of Table; none is
 	// privacy.Restricted.
@@ -91,8 +91,7 @@ func (t *Table) Project(attributes []int) *Table {
 	return &part
 }
 
-// Pick is the table of some of its records, which are copied; its Population is theirs
-// alone.
+// Pick is the table of some of its records, which are copied; its Population contains only theirs.
 func (t *Table) Pick(records []int32) *Table {
 	part := *t
 	part.records = len(records)

@@ -19,7 +19,7 @@ func (o Options) Track(total int) *Tracker {
 	return &Tracker{report: o.Progress, total: total}
 }
 
-// Add counts further records as done; what goes beyond the total is not told.
+// Add counts more records as done; a count beyond the total is not reported.
 func (t *Tracker) Add(records int) {
 	if t.report == nil {
 		return

@@ -5,11 +5,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// The lists of what may be called and named mean PostgreSQL's own objects. An extension or
-// a superuser may put others of such names into pg_catalog, which the server finds as well,
-// or first. By the name alone nothing tells which is meant: the name is refused.
+// The lists of what may be called and named mean PostgreSQL's own objects. An extension or a
+// superuser may put other objects of such names into pg_catalog, and the server may find these
+// instead. The name does not tell which is meant, so it is refused.
 
-// refuseAdded refuses a name for what the server would find beside PostgreSQL's own.
+// refuseAdded refuses a name for which the server would find something other than PostgreSQL's own
+// object.
 func refuseAdded(kind, name string) *Refusal {
 	return refuse(NameShadowed, "In this database it does not only mean PostgreSQL's own; kproxy check tells the operator what there is.",
 		"permission denied for %s %s", kind, name)

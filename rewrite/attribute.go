@@ -132,7 +132,7 @@ func (w *walker) attributeCall(node *pg.Node, name string, value *pg.Node, locat
 	return w.checkedCall(node, f)
 }
 
-// placeOf is where an expression begins, as far as its own node tells.
+// placeOf is where an expression begins, according to its own node.
 func placeOf(n *pg.Node) int32 {
 	if reference := n.GetColumnRef(); reference != nil {
 		return reference.GetLocation()

@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// entryOverhead is what an entry costs beside its texts: map slot, list node
-// and headers, in bytes, rounded up.
+// entryOverhead is what an entry costs in addition to its texts: map slot, list node and headers,
+// in bytes, rounded up.
 const entryOverhead = 384
 
-// nameOverhead is what a name costs beside its texts, in bytes; pieceOverhead is what
-// a literal's place in a template costs.
+// nameOverhead is what a name costs in addition to its texts, in bytes; pieceOverhead is what a
+// literal's place in a template costs.
 const (
 	nameOverhead  = 32
 	pieceOverhead = 24

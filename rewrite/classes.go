@@ -24,10 +24,11 @@ import (
 var summaryNodes = words(`A_ArrayExpr A_Const A_Indices BoolExpr Boolean BooleanTest CaseExpr CaseWhen CoalesceExpr Float
 	GroupingFunc GroupingSet Integer List MinMaxExpr NamedArgExpr NullTest ParamRef ResTarget RowExpr SQLValueFunction String WindowDef`)
 
-// steadyFunctions are the same within a statement, beside those of keptFunctions.
+// steadyFunctions are constant within a statement, in addition to those of keptFunctions.
 var steadyFunctions = words(`age current_setting date now statement_timestamp to_date to_timestamp transaction_timestamp`)
 
-// fromClasses has queries of a checked tree answered from classes, and tells whether one is.
+// fromClasses rewrites queries of a checked tree to read classes, and reports whether it changed
+// one.
 func fromClasses(tree *pg.ParseResult, snapshot *catalog.Snapshot) bool {
 	added := snapshot.Added()
 	if added.Implicit != "" || added.Functions["sum"] || added.Operators["*"] || added.Operators["/"] || added.Types["int8"] || added.Types["numeric"] {
@@ -82,7 +83,7 @@ type summarized struct {
 	query   *pg.SelectStmt
 	joined  joinedRelations            // the relations of the query
 	others  map[string]map[string]bool // columns of those beside the summary
-	// apart says that it is a query that stands alone, and has no summary.
+	// apart reports that a query has no outer query, and no summary.
 	apart bool
 	// refuses says that something was found that the summary does not know, or that is not looked at.
 	refuses bool
@@ -94,9 +95,9 @@ type summarized struct {
 	sums []*pg.Node
 }
 
-// same tells whether the summary gives the query's answer: everything in it depends on columns that
-// all records behind a row of the summary show alike, and on nothing that is different each time;
-// and how many records there are matters to its aggregates alone.
+// same reports whether the summary gives the query's answer: everything in it depends only on
+// columns that have the same value in all records behind a row of the summary, and on nothing that
+// differs each time, and the number of records matters only to its aggregates.
 func (q *summarized) same() bool {
 	q.grouped = len(q.query.GetGroupClause()) > 0 || q.query.GetHavingClause() != nil
 	q.look()
@@ -250,7 +251,7 @@ func (q *summarized) numbers(n *pg.ColumnRef) string {
 	return name
 }
 
-// operator allows operators that depend on their arguments alone.
+// operator allows operators that depend only on their arguments.
 func (q *summarized) operator(name []*pg.Node) {
 	if len(name) > 0 {
 		last := lastName(name)

@@ -199,8 +199,8 @@ func (q *summarized) summedNumber(node *pg.Node) string {
 	return q.number(node)
 }
 
-// common is the type of all of these expressions, if they have the same; those that are missing or
-// NULL have any.
+// common is the type that all of these expressions have, if it is the same; missing and NULL
+// expressions have any type.
 func (q *summarized) common(of []*pg.Node) string {
 	all := ""
 	for _, node := range of {

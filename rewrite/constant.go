@@ -6,11 +6,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
-// Texts that differ in constants only share one rewriting (template.go). It holds for
-// them all as long as no decision depended on a constant's value. Hence values are
-// read through the functions of this file alone, which mark the constant in the tree:
-// its location becomes negative, and no comparison of trees looks at that. A test
-// looks through the sources for other ways.
+// Texts that differ only in constants share one rewriting (template.go). It is valid for all of
+// them as long as no decision depended on a constant's value. Therefore only the functions of this
+// file read values. They mark the constant in the tree: its location becomes negative, which no
+// comparison of trees looks at. A test looks through the sources for other ways.
 
 // mark makes a constant one on whose value the rewriting depends.
 func mark(c *pg.A_Const) {

@@ -47,7 +47,7 @@ var storedExpression = guardedObject("pg_class", "oid", 1, func(_ expression, f 
 	return []*pg.Node{ownCall("may_show", casted(f[0], "text"), columnNode(guardAlias, "oid"))}, nil
 })
 
-// guardBound guards what tells of a partition's bound.
+// guardBound guards expressions that show a partition's bound.
 var guardBound = guardedObject("pg_class", "oid", 0, func(expression, []*pg.Node) ([]*pg.Node, error) {
 	return []*pg.Node{ownCall("shows_bound", columnNode(guardAlias, "oid"))}, nil
 })

@@ -10,10 +10,9 @@ import (
 	"github.com/kproxy/kproxy/internal/charset"
 )
 
-// Escape writes a text that is to be sent in ASCII alone, with escapes for all other
-// characters (PostgreSQL documentation, "Lexical Structure"), so that the server reads the
-// same whatever encoding it takes the client's to be. It is false for a text that cannot be
-// written so.
+// Escape writes a text in ASCII, with escapes for all other characters (PostgreSQL documentation,
+// "Lexical Structure"), so that the server reads the same whatever encoding it assumes for the
+// client. It returns false for a text that cannot be written so.
 func (r *Rewriter) Escape(sql string) (ascii string, ok bool) {
 	if charset.IsASCII(sql) {
 		return sql, true
@@ -97,8 +96,7 @@ func (e *escaper) between(end int) bool {
 	return true
 }
 
-// before writes what stands before a token. What is written in another way must not run
-// into what stands beside it.
+// before writes what precedes a token. Escaped text must not run into its neighbors.
 func (e *escaper) before(t token) bool {
 	if !e.between(int(t.start)) {
 		return false

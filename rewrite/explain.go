@@ -77,7 +77,7 @@ func (c *statements) explain(n *pg.ExplainStmt) error {
 	return nil
 }
 
-// explainable checks the options. Those that may only be off are told from others.
+// explainable checks the options. Some may only be off.
 func explainable(list []*pg.Node) error {
 	for _, node := range list {
 		option := node.GetDefElem()

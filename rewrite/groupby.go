@@ -117,7 +117,7 @@ func (i *fromItem) called() string {
 }
 
 // carry adds the columns of the grouped items that are named outside of aggregates. Inside of
-// subqueries it takes those alone that are qualified.
+// subqueries it takes only qualified ones.
 func (d *dependency) carry(m protoreflect.Message, grouped map[*fromItem]map[string]bool, inner bool) {
 	switch n := m.Interface().(type) {
 	case *pg.ColumnRef:

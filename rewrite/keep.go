@@ -10,9 +10,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Which statements have answers that may be kept, for as long as what they read stays as it is: those
-// of which everything is in a list of what computes its value from rows, constants, parameters and
-// the settings of keyedSettings alone. docs/answers.md has the argument.
+// An answer may be kept, as long as what it was read from does not change, if everything in the
+// statement is on a list of nodes that compute their value only from rows, constants, parameters
+// and the settings of keyedSettings. docs/answers.md has the argument.
 
 //go:embed keptfunctions.txt
 var keptFunctionsText string
@@ -31,8 +31,9 @@ var (
 		<< >> |/ ||/ @ ? ?| ?& -|- &< &> BETWEEN`)
 	// keptTypes may be cast to.
 	keptTypes = words(`bool bpchar bytea float4 float8 int2 int4 int8 int4range int8range interval json jsonb name numeric numrange text uuid varchar`)
-	// momentTypes are those whose input reads words such as "today"; see namesTime in package proxy. A
-	// text that is not in the statement itself is not looked at, and must not become one of these.
+	// momentTypes are those whose input reads words such as "today"; see namesTime in package
+	// proxy. Texts that are not in the statement itself are not inspected, so they must not be
+	// converted to one of these types.
 	momentTypes = words(`date timestamp timestamptz daterange tsrange tstzrange`)
 )
 

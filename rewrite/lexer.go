@@ -28,8 +28,8 @@ type lexer struct {
 	start, end int
 }
 
-// isWord tells the bytes of identifiers, isNumeral those that go on with a number, and
-// isBlank those that begin what stands between the parts, or may begin a comment.
+// isWord reports the bytes of identifiers, isNumeral those that continue a number, and isBlank
+// those that begin what separates the parts, or may begin a comment.
 var (
 	isBlank   = byteSet(" \t\n\r\f\v-/")
 	isWord    = wordBytes("")

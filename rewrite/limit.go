@@ -13,7 +13,7 @@ import (
 // run of n costs n² steps ("/*/*/*..." and "+++..."): 40 kB took 3 seconds.
 const maxOperatorRun = 512
 
-// isOperator tells the bytes that operators and comments consist of.
+// isOperator reports the bytes that operators and comments consist of.
 var isOperator = byteSet("~!@#^&|`?+-*/%<>=")
 
 func byteSet(of string) (set [256]bool) {
@@ -40,9 +40,9 @@ func limitText(sql string, o Options) error {
 	return nil
 }
 
-// longRun is where the first run of operator characters becomes too long; negative if
-// none does. Such a run has one of the bytes that are maxOperatorRun+1 apart from each
-// other, so that no others need be looked at unless one of these is an operator.
+// longRun is where the first run of operator characters becomes too long; negative if none does.
+// Such a run contains one of every maxOperatorRun+1 bytes, so other bytes need to be read only if
+// one of these is an operator.
 func longRun(sql string) int {
 	const most = maxOperatorRun
 	for i := most; i < len(sql); i += most + 1 {

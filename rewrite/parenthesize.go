@@ -45,9 +45,9 @@ func parenthesize(m protoreflect.Message) {
 	}
 }
 
-// wrap leaves alone what is its own bracket, and calls written as such, which the
-// deparser looks at through the operator (LIKE ... ESCAPE is one); a column inside
-// an empty indirection would end the process.
+// wrap leaves expressions unchanged that bring their own brackets, and calls written as such, which
+// the deparser inspects through the operator (LIKE ... ESCAPE is one); a column inside an empty
+// indirection would end the process.
 func wrap(nodes ...*pg.Node) {
 	for _, n := range nodes {
 		switch inner := n.GetNode().(type) {

@@ -50,8 +50,8 @@ const (
 	planXML
 )
 
-// formOf tells documents, which have line breaks, from lines, which may begin with
-// anything: what the client wrote between apostrophes goes on in them.
+// formOf distinguishes documents, which have line breaks, from lines, which may begin with
+// anything: the client's text between apostrophes can span lines.
 func formOf(text string) planForm {
 	switch {
 	case !strings.Contains(text, "\n"):
@@ -148,7 +148,7 @@ func (p *planScrubber) isValue(i, end int) bool {
 	return false
 }
 
-// quote writes a name that has to be quoted, if it is not so already.
+// quote quotes a name that needs it, unless it is quoted already.
 func (p *planScrubber) quote(name string, value bool) string {
 	if !value {
 		name = strings.ReplaceAll(name, `"`, `""`)

@@ -6,8 +6,8 @@ import (
 )
 
 // procedureColumns are the columns of system catalogs that name functions (of type regproc). The
-// stand-ins have them as oid, since a name that a client writes beside a regproc would be
-// looked up. They hold numbers of PostgreSQL's own functions alone, and 0 for others.
+// stand-ins have them as oid, since a name that a client compares with a regproc would be looked
+// up. They hold only the numbers of PostgreSQL's own functions, and 0 for others.
 var procedureColumns = map[string]map[string]bool{
 	`pg_catalog."pg_aggregate"`:   words("aggfnoid aggtransfn aggfinalfn aggcombinefn aggserialfn aggdeserialfn aggmtransfn aggminvtransfn aggmfinalfn"),
 	`pg_catalog."pg_am"`:          words("amhandler"),

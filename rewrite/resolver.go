@@ -30,7 +30,7 @@ type resolver struct {
 	reads []catalog.Name
 	// calls are the functions met so far that the operator lists, each once.
 	calls []string
-	// unmarked says that the statement reads what no mark tells of.
+	// unmarked says that the statement reads something without a mark.
 	unmarked bool
 	// hidesCosts says that the statement reads a relation whose plans are shown without costs.
 	hidesCosts bool

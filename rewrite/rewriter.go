@@ -129,8 +129,8 @@ type Statement struct {
 	// Makes are the names that PREPARE and DECLARE in the text give, one for each of these
 	// statements, as the server reads them.
 	Makes []string
-	// Look is a query that tells whether an answer to the text is as good as it was; "" where no
-	// answer is kept. See look in keep.go.
+	// Look is a query that shows whether an answer to the text is still valid; "" if no answer is
+	// kept. See look in keep.go.
 	Look string
 	// FromClasses says that something in it is asked of the summary of classes; see classes.go.
 	FromClasses bool
@@ -173,9 +173,9 @@ func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 // microseconds of reading.
 const maxRecallBytes = 8 << 10
 
-// Recall is Rewrite for texts that need no parsing: those that were rewritten before, and
-// those that differ from one in constants only. It tells whether this is one. The
-// Statement is no pointer, as with a template's text it is a new one each time.
+// Recall is Rewrite for texts that need no parsing: those rewritten before, and those that differ
+// from one of these only in constants. It reports whether this is one. The Statement is not a
+// pointer, because it is a new one each time with a template's text.
 func (r *Rewriter) Recall(sql string, s *Session) (statement Statement, known bool, err error) {
 	if len(sql) > maxRecallBytes {
 		return Statement{}, false, nil

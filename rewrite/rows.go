@@ -8,8 +8,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// rowTypes knows, as far as can be told without the server, which columns the queries,
-// relations and expressions of a text have.
+// rowTypes knows which columns the queries, relations and expressions of a text have, as far as
+// this can be known without the server.
 type rowTypes struct {
 	names *resolver
 	// queries are the rows of the queries that were visited.
@@ -128,7 +128,7 @@ func (k *rowTypes) joinRow(n *pg.JoinExpr, s *scope) func() *composite {
 	}
 }
 
-// usingRow is what the alias of a join's USING stands for: its columns alone.
+// usingRow is what the alias of a join's USING stands for: only its columns.
 func usingRow(n *pg.JoinExpr) func() *composite {
 	row := &composite{complete: true, row: true}
 	for _, name := range names(n.GetUsingClause()) {

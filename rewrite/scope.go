@@ -24,7 +24,7 @@ type fromItem struct {
 	schema string
 	// relation is where such a relation is named; nil otherwise.
 	relation *pg.RangeVar
-	// alias is what it is called where its name alone would not do; see tellApart.
+	// alias is used where the name would be ambiguous; see tellApart.
 	alias string
 	// standsFor is the system catalog that it is, and stored says that it is a relation at
 	// all; see systemcolumn.go.
@@ -75,9 +75,9 @@ func (s *scope) item(name string) []fromItem {
 	return nil
 }
 
-// columnOf says whether item.name is a column, and what is known of it. Which item is
-// meant depends on which of them the place can see: what is said holds for all items of
-// that name, be they further out.
+// columnOf reports whether item.name is a column, and what is known of it. Which item is meant
+// depends on which of them are visible there, so the result must hold for all items of that name,
+// including outer ones.
 func (s *scope) columnOf(item, name string) (is columnState, value *composite) {
 	items := 0
 	for ; s != nil; s = s.outer {
@@ -98,7 +98,7 @@ func (s *scope) columnOf(item, name string) (is columnState, value *composite) {
 	return is, value
 }
 
-// row is what is known of the rows of the item of that name, if there is one alone.
+// row is what is known of the rows of the item of that name, if there is only one.
 func (s *scope) row(item string) *composite {
 	var found *fromItem
 	for ; s != nil; s = s.outer {

@@ -121,11 +121,10 @@ func (s *Session) After(e Effect) *Session {
 	return next.keyed()
 }
 
-// Synced is the session once the server is ready for the next text. Status is what
-// ReadyForQuery tells: 'I' outside of a transaction, 'T' inside, 'E' inside one that
-// has failed. Failed says that an error was reported since the last one. At 'I' an
-// implicit transaction ends, too: the statements of one text, or of the extended
-// protocol up to Sync.
+// Synced is the session once the server is ready for the next text. Status is that of
+// ReadyForQuery: 'I' outside of a transaction, 'T' inside, 'E' inside one that has failed. Failed
+// says that an error was reported since the last one. At 'I' an implicit transaction ends, too: the
+// statements of one text, or of the extended protocol up to Sync.
 func (s *Session) Synced(status byte, failed bool) *Session {
 	now := s.orUntouched()
 	switch {

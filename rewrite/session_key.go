@@ -41,9 +41,9 @@ func (s *Session) cacheKey(snapshot *catalog.Snapshot) string {
 	return s.keys.any
 }
 
-// makeKeys makes the keys. What lies on the stack matters only to texts that undo it
-// before they go on, and then every detail of it does. Without it, all transactions
-// and savepoints lead back to the same, so that they need not be told apart.
+// makeKeys makes the keys. What is on the stack matters only to texts that undo it before they go
+// on, and then every detail of it does. Without such a text, all transactions and savepoints lead
+// back to the same state, so they need not be distinguished.
 func (s *Session) makeKeys() {
 	var k key
 	if s.path.now.text != defaultPath || s.path.reset != defaultPath {
@@ -102,8 +102,8 @@ func (s *Session) undoable() bool {
 	return false
 }
 
-// levelOverhead and tableOverhead are what a savepoint, or a value that it leads back
-// to, and a temporary table cost beside their names, in bytes, rounded up.
+// levelOverhead and tableOverhead are what a savepoint, or a value that it leads back to, and a
+// temporary table cost in addition to their names, in bytes, rounded up.
 const (
 	levelOverhead = 64
 	tableOverhead = 64
@@ -130,8 +130,8 @@ func (s *Session) full() bool {
 	return size > maxStackBytes
 }
 
-// key is a hash of parts of which each tells where it ends. A session may have
-// hundreds of kilobytes of them, and its key stands in each entry of the cache.
+// key is a hash of parts, each with its length. A session may have hundreds of kilobytes of them,
+// and its key is part of each entry of the cache.
 type key struct{ hash hash.Hash }
 
 func (k *key) write(part []byte) {

@@ -105,7 +105,7 @@ func quoteWhereNeeded(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// keyword says whether a word has to be quoted to be a name everywhere.
+// keyword reports whether a word has to be quoted to be a name everywhere.
 func keyword(word string) bool {
 	scan, err := pg.Scan(word)
 	if err != nil || len(scan.GetTokens()) != 1 {

@@ -45,7 +45,7 @@ func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err
 	if isNull {
 		refusal = allowReset(name)
 	}
-	// pg_settings has the name in lower case alone.
+	// pg_settings has the name only in lower case.
 	if refusal == nil && strings.EqualFold(name, EncodingParameter) && (!conditional || name == EncodingParameter) {
 		effect, refusal = encodingConfig(to, isNull, local.Boolval.GetBoolval())
 	}

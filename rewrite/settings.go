@@ -36,8 +36,8 @@ var (
 		min_parallel_index_scan_size min_parallel_table_scan_size parallel_leader_participation
 		parallel_setup_cost parallel_tuple_cost plan_cache_mode random_page_cost recursive_worktable_factor
 		seq_page_cost`)
-	// readableSettings may only be shown. search_path is the client's own.
-	// pg_settings shows these and more: tools ask for them one by one, and none tells of rows.
+	// readableSettings may only be shown. search_path is the client's own. pg_settings shows these
+	// and more: tools ask for them one by one, and none reveals anything about rows.
 	readableSettings = words(`autovacuum autovacuum_max_workers block_size client_min_messages data_checksums
 		default_table_access_method default_tablespace default_text_search_config default_toast_compression default_transaction_read_only
 		fsync full_page_writes gin_fuzzy_search_limit hash_mem_multiplier hot_standby huge_pages in_hot_standby
@@ -71,8 +71,8 @@ func (f fixedSetting) allows(value string) bool {
 	return slices.Contains(f.values, strings.ToLower(value))
 }
 
-// builtinConfiguration accepts names of text search configurations in no other schema than
-// PostgreSQL's own: the server tells hidden schemas from absent ones.
+// builtinConfiguration accepts names of text search configurations only in PostgreSQL's own schema:
+// the server distinguishes hidden schemas from absent ones.
 var builtinConfiguration = regexp.MustCompile(`^(pg_catalog\.)?("[^".]+"|[A-Za-z_][A-Za-z0-9_]*)$`).MatchString
 
 var (
@@ -117,9 +117,8 @@ type settings struct {
 	pinned map[string]bool
 }
 
-// set allows SET and RESET of what affects the client alone. RESET, RESET ALL and SET ...
-// TO DEFAULT go back to the value of the startup message, in which the proxy pins what must
-// stay.
+// set allows SET and RESET of settings that affect only the client. RESET, RESET ALL and SET ... TO
+// DEFAULT go back to the value of the startup message, in which the proxy pins what must stay.
 func (s *settings) set(n *pg.VariableSetStmt) (Effect, error) {
 	name := strings.ToLower(n.GetName())
 	switch kind := n.GetKind(); {

@@ -34,7 +34,7 @@ func shapeOf(sql string, known func(string) bool) string {
 	return string(s.out)
 }
 
-// verbOf is what is told of a text that is refused by its first word, before it is parsed:
+// verbOf is the shape reported for a text that is refused by its first word, before it is parsed:
 // that word.
 func verbOf(err error, sql string) string {
 	var refusal *Refusal

@@ -160,9 +160,9 @@ func partitionAncestors(e expression, f *pg.FuncCall) error {
 	return nil
 }
 
-// serialSequence answers for constant names. Where the name is made at run time, as
-// SQLAlchemy does for every column of a table, it tells of no sequence: errors would
-// say which tables and columns there are.
+// serialSequence answers for constant names. For a name that is made at run time, as SQLAlchemy
+// does for every column of a table, it returns no sequence: errors would show which tables and
+// columns there are.
 func serialSequence(e expression, f *pg.FuncCall) error {
 	if len(f.GetArgs()) == 2 {
 		// The column is written twice: calls in it would double at each level.

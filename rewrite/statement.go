@@ -7,9 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
-// leavesNothing tells of the kinds of statements that leave nothing in a session that DISCARD
-// ALL might miss, apart from what functions in them do: no setting has another value after
-// them, no object is made.
+// leavesNothing lists the kinds of statements that leave nothing in a session that DISCARD ALL
+// might miss, apart from what functions in them do: they change no setting and make no object.
 func leavesNothing(n *pg.Node) bool {
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
@@ -115,7 +114,7 @@ func (c *statements) statement(n *pg.Node) (Effect, error) {
 			return nil, refuse(NotSupported, "", "kproxy does not understand this kind of DISCARD")
 		}
 	case *pg.Node_ConstraintsSetStmt:
-		// ALL names none: it tells nothing of any, and there is nothing here that it changes.
+		// ALL names none, reveals nothing about any, and has nothing to change here.
 		if len(s.ConstraintsSetStmt.GetConstraints()) == 0 {
 			return nil, nil
 		}

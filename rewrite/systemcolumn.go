@@ -44,9 +44,9 @@ func missingSystemColumn(name string) *Refusal {
 	return refuse(UndefinedColumn, "Tables have no system columns here, as views have none.", "column %s does not exist", name)
 }
 
-// systemColumn replaces a system column of a catalog, which the stand-in, a
-// view, does not have: tableoid tells psql and pg_dump which catalog a row is from,
-// and DataGrip asks by xmin what is new.
+// systemColumn replaces a system column of a catalog, which the stand-in, a view, does not have:
+// psql and pg_dump use tableoid to find which catalog a row is from, and DataGrip uses xmin to find
+// what is new.
 func (w *walker) systemColumn(node *pg.Node, n *pg.ColumnRef, s *scope) (replaced bool) {
 	fields := n.GetFields()
 	name := lastName(fields)

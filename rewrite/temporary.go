@@ -18,7 +18,7 @@ func withTable(tables []temporaryTable, more temporaryTable) []temporaryTable {
 	return slices.Insert(slices.Clone(tables), at, more)
 }
 
-// withoutTables is the tables without those of these names.
+// withoutTables returns the tables except those of these names.
 func withoutTables(tables []temporaryTable, names []string) []temporaryTable {
 	return slices.DeleteFunc(slices.Clone(tables), func(t temporaryTable) bool { return slices.Contains(names, t.name) })
 }

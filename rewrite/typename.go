@@ -5,9 +5,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Types of users are in schemas that the session's real search path does not have, and
-// row types of published relations in kproxy's own. Their names are read and written
-// by kproxy's functions, which are told the client's path.
+// Types of users are in schemas that the session's real search path does not have, and row types of
+// published relations in kproxy's own. kproxy's functions read and write their names, with the
+// client's path as an argument.
 
 // formatType shows a type under the name that the client would write.
 func formatType(e expression, f *pg.FuncCall) error {

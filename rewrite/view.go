@@ -146,8 +146,8 @@ func label(n *pg.Node) *pg.Node {
 	return cast.GetArg()
 }
 
-// anyOfLabels writes x = ANY (ARRAY['a', 'b']), its labels bare already, as x IN ('a', 'b'),
-// and x <> ALL likewise.
+// anyOfLabels writes x = ANY (ARRAY['a', 'b']), its labels bare already, as x IN ('a', 'b'), and x
+// <> ALL as NOT IN.
 func anyOfLabels(n *pg.A_Expr) {
 	operator := lastName(n.GetName())
 	in := n.GetKind() == pg.A_Expr_Kind_AEXPR_OP_ANY && operator == "="

@@ -95,12 +95,13 @@ func depthOf(nodes []Node) (depth int) {
 	return depth
 }
 
-// Coarser is the hierarchy of a release that shows no more than the coarseness allows of what another one
-// shows by the hierarchy h, whose specification is finer. Show turns what h shows into what it shows itself,
-// of which Union and SpansOf are then asked. The error is that of Within.
+// Coarser is the hierarchy of a release that shows no more than the coarseness allows of what
+// another one shows by the hierarchy h, whose specification is finer. Show lifts what h shows to
+// what it shows itself; Union and SpansOf take the result. The error is that of Within.
 //
-// For each of the limits, what may be shown is closed: the least that covers several sets is the least that
-// covers what is shown of each. So a chain of such hierarchies gives what the last one gives alone.
+// For each of the limits, what may be shown is closed: the least that covers several sets is the
+// least that covers what is shown of each. A chain of such hierarchies therefore gives what its
+// last one gives by itself.
 func Coarser(h Hierarchy, finer Spec, c Coarseness) (Hierarchy, error) {
 	if c.IsZero() {
 		return Following(h), nil
@@ -157,7 +158,7 @@ func (h coarser) Generalize(cells []Cell) Generalization {
 // union unites what show gave.
 func (h coarser) union(published []Generalization) Generalization { return Union(h.shows, published) }
 
-// coverage is that of the intervals that are shown, and of labels that of the finer hierarchy, which alone
+// coverage is that of the shown intervals and, for labels, that of the finer hierarchy, which alone
 // knows the values.
 func (h coarser) coverage(low, high float64) func(least, greatest float64) float64 {
 	switch h.shows.(type) {

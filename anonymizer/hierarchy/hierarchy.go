@@ -81,8 +81,8 @@ func (d Domain) String() string {
 	return domainNames[d]
 }
 
-// Generalization is what stands for all values of one attribute in a class.
-// It depends on the multiset of the values alone, never on their order.
+// Generalization is what stands for all values of one attribute in a class. It depends only on the
+// multiset of the values, never on their order.
 type Generalization struct {
 	// Hidden says that a value is off the scale, or that no fixed interval holds
 	// all values: value and bounds are published as NULL, which therefore means

@@ -12,16 +12,16 @@ type Span struct {
 	Hidden          bool // NULL, or the root
 }
 
-// Spans places what is published of several classes on an axis, by what readers see alone: by
-// neither the values behind it nor the order in which values were met. Share is what Coverage
-// gives for a union of spans, by what readers can know of the domain; ranged says that it is the
-// distance of the ends by the domain's.
+// Spans places what is published of several classes on an axis, using only what readers see:
+// neither the values behind it nor the order in which values were met. Share is what Coverage gives
+// for a union of spans, by what readers can know of the domain; ranged says that it is the distance
+// of the ends divided by the domain's.
 //
 // Place finds the span of something that is published later. Values that were not among those
-// before have one place for all, so that Share does not tell these apart.
+// before share one place, so Share does not distinguish them.
 //
-// Joined says that the place of what Union gives is from the least to the greatest of the places of
-// what it was given, so that it can be told without.
+// Joined says that the place of a Union is from the least to the greatest of the places of its
+// parts, so that it can be computed without Union.
 type Spans struct {
 	Of     []Span
 	Share  func(least, greatest float64) float64

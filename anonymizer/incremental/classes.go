@@ -94,8 +94,8 @@ func (c *classes) stray(index int32) {
 	}
 }
 
-// remove takes a class away and moves the last one to its index; the caller
-// tells the moved class's members.
+// remove removes a class and moves the last one to its index; the caller updates the moved class's
+// members.
 func (c *classes) remove(index int32) {
 	last := int32(len(c.list) - 1)
 	c.tree.drop(index)

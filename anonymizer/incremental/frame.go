@@ -66,8 +66,8 @@ func (f *frame) growth(domain []extent) float64 {
 	return growth
 }
 
-// lane is the coordinate of a position, not rounded. What would be that of a further
-// attribute is the same for all.
+// lane is the coordinate of a position, not rounded. An additional attribute would have the same
+// for all.
 func (f *frame) lane(attribute int, position float64) float64 {
 	if attribute >= len(f.unit) || f.unit[attribute] == 0 {
 		return frameEdge
@@ -82,7 +82,7 @@ func (f *frame) lane(attribute int, position float64) float64 {
 	}
 }
 
-// tells reports whether coordinates of the attribute say where on the scale.
+// tells reports whether coordinates of the attribute show where on the scale a value is.
 func (f *frame) tells(attribute int) bool {
 	return f.unit[attribute] > 0 && !math.IsInf(f.unit[attribute], 1)
 }

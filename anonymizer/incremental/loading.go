@@ -36,8 +36,7 @@ func (p *Partition) BeginLoading(room int) (*Loading, error) {
 	return &Loading{of: p, ids: make([]RecordID, 0, room)}, nil
 }
 
-// Record takes a further record, which gets the next slot, from 0 on. The error is about
-// its shape.
+// Record takes one more record, which gets the next slot, from 0 on. The error is about its shape.
 func (l *Loading) Record(r Record) error {
 	p := l.of
 	if err := p.members.records.checkShape(r); err != nil {

@@ -171,7 +171,7 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	return nil
 }
 
-// repeats tells whether records have the same ID.
+// repeats reports whether records have the same ID.
 func repeats(records []Record) bool {
 	if len(records) == 1 {
 		return false

@@ -2,7 +2,7 @@ package incremental
 
 import "github.com/kproxy/kproxy/anonymizer/privacy"
 
-// What follows tells package nested, which unites classes, what it has to know of them.
+// Package nested, which unites classes, reads them by the following functions.
 
 // Summarize counts the records of a class for constraints; none of an unknown class.
 func (p *Partition) Summarize(class ClassID) privacy.Summary {

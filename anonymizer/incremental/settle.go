@@ -246,8 +246,8 @@ func (s *settling) split(index int32) {
 	}
 }
 
-// gather has a method make classes of the waiting records alone. Those that it
-// leaves out, or puts into a class that violates the constraints, go on waiting.
+// gather makes a method form classes of only the waiting records. Those that it leaves out, or puts
+// into a class that violates the constraints, continue to wait.
 func (s *settling) gather(method anonymizer.Method) {
 	slots := s.members.waiting
 	parts, _ := s.divider.divide(s.ctx, method, slots, s.divider.progress)

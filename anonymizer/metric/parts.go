@@ -27,11 +27,10 @@ func HighestOfParts(parts []anonymizer.Part, measure func(*anonymizer.Table, *an
 	return highest
 }
 
-// Joint is the release that somebody sees who reads all parts together: two
-// records are alike in it where they are in the same class of every part, so its
-// classes can be far smaller than any part's and need not satisfy a constraint.
-// What one part withholds is withheld. Classes are in the order of their first
-// records. Time: records times parts.
+// Joint is the release that a reader of all parts together sees: two records are in one class if
+// they are in the same class of every part, so its classes can be far smaller than any part's and
+// need not satisfy a constraint. What one part withholds is withheld. Classes are in the order of
+// their first records. Time: records times parts.
 func Joint(parts []anonymizer.Part) *anonymizer.Release {
 	joint := &anonymizer.Release{}
 	if len(parts) == 0 {

@@ -15,8 +15,8 @@ import (
 type Risk struct {
 	// Highest is that of the record at the greatest risk.
 	Highest float64
-	// Average is that of all published records, each counted once: the share of
-	// them that a marketer, who tries to identify all, gets right.
+	// Average is that of all published records, each counted once: the share of them that a
+	// marketer, who tries to identify all, gets right.
 	Average float64
 }
 
@@ -26,9 +26,9 @@ const UsualThreshold = 0.09
 // LeastK is the least k whose risk is not above a threshold above 0.
 func LeastK(threshold float64) int { return int(math.Ceil(1/threshold - 1e-9)) }
 
-// Prosecutor returns the risk from somebody who knows that a person is in the table: 1/|E| in
-// a class E. Highest is 1 by the smallest class, Average the number of classes
-// by that of the published records. Highest is at most 1/k.
+// Prosecutor returns the risk from an attacker who knows that a person is in the table: 1/|E| in a
+// class E. Highest is 1 divided by the size of the smallest class, Average the number of classes
+// divided by that of the published records. Highest is at most 1/k.
 func Prosecutor(t *anonymizer.Table, r *anonymizer.Release) Risk {
 	sizes := personsIn(t, r)
 	return riskOf(sizes, sizes)

@@ -8,9 +8,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// balance tells whether both parts of a cut satisfy the constraints, and
-// exchanges records across the cutting line where they do not. Each goroutine has
-// its own.
+// balance tests whether both parts of a cut satisfy the constraints, and exchanges records across
+// the cutting line if they do not. Each goroutine has its own.
 type balance struct {
 	table       *anonymizer.Table
 	constraints privacy.ConstraintSet

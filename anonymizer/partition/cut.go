@@ -79,9 +79,8 @@ func (c *cutter) lay(s segment, chosen cut, ties []int) {
 	}
 }
 
-// layLine orders the records on the line by a further attribute, lays those
-// that this decides and keeps the others on the line; it returns how many of
-// them belong to the left.
+// layLine orders the records on the line by another attribute, lays those that this decides and
+// keeps the others on the line; it returns how many of them belong to the left.
 func (c *cutter) layLine(column *rankedColumn, s segment, lefts int) int {
 	ranks := column.ranks[s.from:s.to]
 	c.keys = slices.Grow(c.keys[:0], len(c.line))[:len(c.line)]

@@ -10,9 +10,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 )
 
-// small is the state of a run over at most presortedSize records. Whoever maintains
-// a release divides a few records very often, so that the memory of a run, and
-// goroutines to rank the attributes, would cost more than the cuts.
+// small is the state of a run over at most presortedSize records. A maintained release divides a
+// few records very often, so the memory of a run, and goroutines to rank the attributes, would cost
+// more than the cuts.
 type small struct {
 	partitioning
 	rounder *rounder

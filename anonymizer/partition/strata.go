@@ -27,7 +27,7 @@ func newStrata(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet
 	return s
 }
 
-// refine divides each stratum by a further column of values.
+// refine divides each stratum by another column of values.
 func (s *strata) refine(ctx context.Context, column []uint32) {
 	type finer struct {
 		stratum int32

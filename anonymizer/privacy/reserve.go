@@ -2,9 +2,9 @@ package privacy
 
 import "math"
 
-// Reserve is how many records may come or go before a table that satisfies the set may
-// violate it, as far as that is easily told; 0 where it is not, or where it does not
-// satisfy the set. A record that changes both comes and goes.
+// Reserve is a number of records that may come or go before a table that satisfies the set may
+// violate it, as far as it is easily computed; 0 if it is not, or if the table does not satisfy the
+// set. A record that changes both comes and goes.
 func (cs ConstraintSet) Reserve(table Summary) int {
 	if !cs.Satisfied(table, nil) {
 		return 0

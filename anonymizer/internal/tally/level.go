@@ -3,7 +3,7 @@ package tally
 // Count is a number of rows, and of persons whose they are.
 type Count struct{ Rows, Persons int }
 
-// level is what of some rows is so, and what is told of it.
+// level is a count over some rows, and what is reported of it.
 type level struct {
 	gone, told Count
 	stored     Count          // what a store has for told
@@ -45,14 +45,15 @@ func (l *level) vanish(rows []uint64) {
 	}
 }
 
-// next has what is told follow what is so, if these are k persons apart, or if nobody is gone.
+// next updates what is reported to the true count, if they are k persons apart, or if no ghost is
+// left.
 func (l *level) next(k int) {
 	if l.gone.Rows == 0 || max(l.gone.Persons-l.told.Persons, l.told.Persons-l.gone.Persons) >= k {
 		l.told = l.tellable(k)
 	}
 }
 
-// tellable is what of those who are gone may be told.
+// tellable is what may be reported of the ghosts.
 func (l *level) tellable(k int) Count {
 	if l.gone.Persons < k {
 		return Count{}

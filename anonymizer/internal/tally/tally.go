@@ -1,11 +1,11 @@
-// Package tally decides what weights tell of published rows that stand for nobody: the ghosts of
+// Package tally decides what weights report of published rows that stand for nobody: the ghosts of
 // persons who have left.
 //
-// How many ghosts there are is told in steps of k persons and more: of single classes, of groups of
-// neighboring classes, and of the whole table. A class alone would tell late, and never of its first
-// k - 1 persons; these show in the number of its group, and those of the groups in that of
-// the table. Each number is wrong by the rows of less than k persons, whatever happens. See
-// lineage/DESIGN.md, "Counts", for why this is safe.
+// Ghosts are reported in steps of at least k persons: of single classes, of groups of neighboring
+// classes, and of the whole table. A class by itself would report late, and never its first k - 1
+// persons; these show in the number of its group, and those of the groups in that of the table.
+// Each number is off by the rows of less than k persons, whatever happens. See lineage/DESIGN.md,
+// "Counts", for why this is safe.
 package tally
 
 import (
@@ -20,13 +20,13 @@ type Weight struct {
 	// Share is the part of the rows that stand for somebody, as far as readers may know. That of
 	// the table changes all others, see Rated. Groups have none: it is in those of their items.
 	Share float64
-	// Told are the rows that are told of, 0 or k persons' and more.
+	// Told are the reported rows, those of 0 or of at least k persons.
 	Told Count
 }
 
-// Changes are the weights that a Settle has changed. Groups are those of groups by their numbers, which
-// are below 0, and of the table by 0. What has another number is for a store alone; what tells of no rows
-// is not kept.
+// Changes are the weights that a Settle has changed. Groups are those of groups by their numbers,
+// which are below 0, and of the table by 0. Any other number is only for a store; what reports no
+// rows is not kept.
 type Changes[T any] struct {
 	Items  []*Item[T]
 	Groups map[int64]Weight
@@ -34,8 +34,8 @@ type Changes[T any] struct {
 
 // Options say what is counted together.
 type Options struct {
-	// Crowd is about how many times k persons an item has, by which items are grouped that are numbered
-	// next to each other. With 0 there are no groups: of items and of the table is told.
+	// Crowd is about how many times k persons an item has; items with neighboring numbers are
+	// grouped by it. With 0 there are no groups: only items and the table report.
 	Crowd int
 	// SeveralRows says that a person can have several rows.
 	SeveralRows bool
@@ -69,8 +69,8 @@ type sum struct {
 	weighted float64
 }
 
-// persons is about how many times k persons a group is made of. What is not told of it is
-// 2.5 % of its persons then, at most.
+// persons is about how many times k persons a group is made of. At most 2.5 % of its persons are
+// then unreported.
 const persons = 40
 
 // New is the tally of an empty table.
@@ -103,8 +103,8 @@ func (t *Tally[T]) Add(number int64, rows int, of T) *Item[T] {
 	return item
 }
 
-// AddAlone takes an item of which neither a group nor the table tells, as it is not known whose its rows
-// are among those of others.
+// AddAlone takes an item that neither a group nor the table reports, because it is not known which
+// persons its rows share with other items.
 func (t *Tally[T]) AddAlone(number int64, rows int, of T) *Item[T] {
 	item := &Item[T]{Of: of, number: number, level: newLevel(t.options.SeveralRows), rows: rows, weight: 1}
 	t.loose[item] = struct{}{}
@@ -112,14 +112,15 @@ func (t *Tally[T]) AddAlone(number int64, rows int, of T) *Item[T] {
 	return item
 }
 
-// Grow has rows come to an item, which stand for somebody. Its weight is told anew, unless it is 1: it is another one.
+// Grow adds rows to an item, which stand for somebody. Its weight is reported anew, unless it is 1,
+// because it has changed.
 func (t *Tally[T]) Grow(item *Item[T], rows int) {
 	item.rows += rows
 	t.touch(item)
 }
 
-// Leave has a row of an item stand for nobody, which was a person's. Where no person has several rows, it
-// does not matter who that is.
+// Leave makes a row of an item, which belonged to a person, stand for nobody. If no person has
+// several rows, it does not matter who that is.
 func (t *Tally[T]) Leave(item *Item[T], person uint64) { t.move(item, person, 1) }
 
 // Return has such a row stand for somebody again.
@@ -173,8 +174,8 @@ func (t *Tally[T]) touch(item *Item[T]) {
 	}
 }
 
-// Load takes what a store has of groups and of the table, after all items have theirs. The next Settle
-// tells nothing new, but of rows of which the store did not know.
+// Load takes what a store has of groups and of the table, after all items have theirs. The next
+// Settle reports nothing new, except of rows that the store did not know.
 func (t *Tally[T]) Load(weights map[int64]Weight) {
 	if w, known := weights[0]; known {
 		t.share = w.Share
@@ -197,7 +198,7 @@ func (t *Tally[T]) LoadItem(item *Item[T], w Weight) {
 	item.told, item.stored = w.Told, w.Told
 }
 
-// Settle brings what is told up to date with what has changed.
+// Settle brings what is reported up to date with what has changed.
 func (t *Tally[T]) Settle() Changes[T] {
 	changes := Changes[T]{Groups: map[int64]Weight{}}
 	if len(t.dirty)+len(t.loose) == 0 && !t.fewer {
@@ -217,7 +218,7 @@ func (t *Tally[T]) Settle() Changes[T] {
 	return changes
 }
 
-// Note is what a store has to keep of what has changed, if nothing is to be told yet.
+// Note is what a store has to keep of what has changed, if nothing is to be reported yet.
 func (t *Tally[T]) Note() map[int64]Weight {
 	kept := make(map[int64]Weight)
 	t.whole.keep(kept)
@@ -242,10 +243,10 @@ func (t *Tally[T]) settleGroup(g *group[T], changes *Changes[T]) {
 	}
 }
 
-// weigh gives an item the weight that follows from what is told of it and of its group.
+// weigh gives an item the weight that follows from what is reported of it and of its group.
 func (t *Tally[T]) weigh(item *Item[T], factor float64, changes *Changes[T]) {
 	share := float64(item.rows-item.told.Rows) / float64(item.rows) * factor
-	// A store keeps a weight as it is published, and what it tells.
+	// A store keeps a weight as it is published, and what it reports.
 	if float32(share) != float32(item.weight) || item.told != item.stored {
 		item.stored = item.told
 		changes.Items = append(changes.Items, item)
@@ -254,8 +255,8 @@ func (t *Tally[T]) weigh(item *Item[T], factor float64, changes *Changes[T]) {
 	t.count(item)
 }
 
-// factor is the share of the rows of which an item alone tells nothing that stand for somebody, as far as
-// the group tells.
+// factor is the share of rows that stand for somebody, among those of which the item itself reports
+// nothing, as far as the group reports.
 func (g *group[T]) factor() float64 {
 	told, rest := 0, 0
 	for _, item := range g.items {

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// whole is the level of a table. Where persons can have several rows, nearly all persons can have lost some
-// while many rows are left. So it counts persons whose rows have left or come back since something was
-// told, and not only by how many more they are.
+// whole is the level of a table. If persons can have several rows, nearly all persons can have lost
+// some while many rows are left. It therefore counts persons whose rows have left or come back
+// since the last report, not only how many more there are.
 type whole struct {
 	level
-	// moved is how many more rows of a person stand for nobody than when something was told last, never 0,
-	// and kept what a store has of it. Fewer than k persons have moved after a Settle.
+	// moved is how many more rows of a person stand for nobody than at the last report, never 0;
+	// kept is what a store has of it. Fewer than k persons have moved after a Settle.
 	moved, kept map[uint64]int
 }
 
@@ -44,7 +44,7 @@ func (w *whole) next(k int) {
 	}
 }
 
-// begin counts from now on who moves since something was told.
+// begin counts from now on who moves since the last report.
 func (w *whole) begin() {
 	if clear(w.moved); w.told.Rows == 0 {
 		maps.Copy(w.moved, w.of)
@@ -54,8 +54,8 @@ func (w *whole) begin() {
 // Numbers from mover on are those of persons who have moved, in what a store keeps.
 const mover = math.MinInt64
 
-// keep notes what a store does not have yet of those who have moved. As long as nothing is told, these are
-// those who are gone.
+// keep records those who have moved that a store does not have yet. As long as nothing is reported,
+// these are those who have left.
 func (w *whole) keep(to map[int64]Weight) {
 	now := w.moved
 	if w.told.Rows == 0 {
