@@ -152,7 +152,7 @@ func TestSpilledAudiences(t *testing.T) {
 	}
 }
 
-// TestHiddenWidths has an audience not tell, by where packed rows end, which records have a long value in a column that it does not see.
+// TestHiddenWidths: an audience cannot tell, by where packed rows end, which records have a long value in a column that it does not see.
 func TestHiddenWidths(t *testing.T) {
 	t.Parallel()
 	b := newAudienceBench(t)
@@ -187,6 +187,26 @@ func TestHiddenWidths(t *testing.T) {
 	s, _ = b.run()
 	b.exec("UPDATE people SET age = age + 3 WHERE id % 5 = 3")
 	check()
+}
+
+// TestHiddenWidthsDoNotOrder: an audience cannot tell, by the order of rows, which classes have a long value in a column that it
+// does not see.
+func TestHiddenWidthsDoNotOrder(t *testing.T) {
+	t.Parallel()
+	b := newAudienceBench(t)
+	b.insertPeople(rand.New(rand.NewPCG(7, 8)), 1, 1500)
+	b.exec("UPDATE people SET illness = illness || repeat('x', 1000) WHERE id % 125 = 0")
+	s, _ := b.run()
+	b.caughtUp(s)
+	records, packed := storeTable("records_public", int64(b.generationOf("people"))).SQL(), storeTable("packed_public", int64(b.generationOf("people"))).SQL()
+	classes := fmt.Sprintf(`(SELECT r.kproxy_class, min(p.ctid) AS first, max(p.ctid) AS last, bool_or(length(r.illness) > 1000) AS wide
+		FROM %s AS r JOIN %s AS p USING (kproxy_class) GROUP BY 1) AS c`, records, packed)
+	if wide, narrow := scanned[int](b, "SELECT count(*) FROM "+classes+" WHERE wide"), scanned[int](b, "SELECT count(*) FROM "+classes+" WHERE NOT wide"); wide < 6 || narrow < 20 {
+		t.Fatalf("there are %d classes with wide members and %d without", wide, narrow) // so few could be in order by chance
+	}
+	if !scanned[bool](b, "SELECT min(first) FILTER (WHERE wide) < max(last) FILTER (WHERE NOT wide) FROM "+classes) {
+		t.Error("classes with wide members lie behind all others")
+	}
 }
 
 // TestAudiences: releases of audiences follow every kind of change, a restart and a removal, in the
