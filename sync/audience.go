@@ -98,8 +98,7 @@ func (s *immediate) addAudiences(firstClass incremental.ClassID, seed uint64) er
 			release.groups, finer[j] = append(release.groups, groups), groups
 		}
 		if s.packed != nil {
-			release.packed = newPackedRelease(s.t, parts[0], a.constraints.K(), release.groups[0])
-			release.packed.audience = a
+			release.packed = newPackedRelease(s.t, parts[0], a, a.constraints.K(), release.groups[0])
 		} else {
 			release.crossed = s.crossedFor(release, parts)
 		}

@@ -42,7 +42,7 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) (*immedi
 		})
 	}
 	if t.isPacked() {
-		s.packed = newPackedRelease(t, t.parts[0], t.layout.constraints.K(), s.parts[0].partition)
+		s.packed = newPackedRelease(t, t.parts[0], nil, t.layout.constraints.K(), s.parts[0].partition)
 	}
 	return s, s.addAudiences(nextClass, seed)
 }

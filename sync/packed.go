@@ -65,19 +65,23 @@ type classSource interface {
 
 // packedRelease is a packed release of a table. It belongs to the goroutine of its table.
 type packedRelease struct {
-	t        *table
-	part     *part // what it shows of its classes
-	classes  classSource
-	sections *sections
-	audience *audience      // who sees it; nil for the table's own readers
-	summary  *storedSummary // changes with it; nil where none is stored, or yet
-	k        int            // the fewest members of a class
-	hidden   bool           // the stored release is empty, as all records are withheld
-	unheld   []packedRow    // of a release that is made, those whose members are not all held in memory
+	t          *table
+	part       *part // what it shows of its classes
+	classes    classSource
+	sections   *sections
+	audience   *audience      // who sees it; nil for the table's own readers
+	summary    *storedSummary // changes with it; nil where none is stored, or yet
+	k          int            // the fewest members of a class
+	concealing bool           // conceals columns
+	hidden     bool           // the stored release is empty, as all records are withheld
+	unheld     []packedRow    // of a release that is made, those whose members are not all held in memory
 }
 
-func newPackedRelease(t *table, part *part, k int, classes classSource) *packedRelease {
-	return &packedRelease{t: t, part: part, classes: classes, sections: newSections(), k: k}
+// newPackedRelease makes an empty release for an audience, or, with nil, for the table's own readers.
+func newPackedRelease(t *table, part *part, a *audience, k int, classes classSource) *packedRelease {
+	s := &packedRelease{t: t, part: part, audience: a, classes: classes, sections: newSections(), k: k}
+	s.concealing = s.conceals()
+	return s
 }
 
 // stored notes that the store has all classes that there are.
@@ -445,16 +449,27 @@ func (s *packedRelease) replacePacked(to queue, gone []packedKey, rows []packedR
 // stands NULL, also of a domain that has none: a member is wide, and so has a row of its own, by what they see. Where a row
 // ends they can tell, by the order of a scan.
 func (s *packedRelease) copiedList(prefix string) string {
-	shown, names := s.view().publication, []string{prefix + recordColumn}
+	names := []string{prefix + recordColumn}
 	for _, c := range s.t.layout.publication.Copied() {
 		name := catalog.QuoteIdentifier(c.Source)
-		if slices.ContainsFunc(shown.Columns, func(of catalog.PublishedColumn) bool { return of.Part == catalog.Copy && of.Source == c.Source }) {
+		if s.shows(c) {
 			names = append(names, prefix+name)
 		} else {
 			names = append(names, fmt.Sprintf("(NULL::%s).%s", s.t.release.copiedTable(), name))
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// shows reports whether the release's readers see a column of members.
+func (s *packedRelease) shows(c catalog.PublishedColumn) bool {
+	return slices.ContainsFunc(s.view().publication.Columns, func(of catalog.PublishedColumn) bool { return of.Part == catalog.Copy && of.Source == c.Source })
+}
+
+// conceals reports whether members have columns that the release's readers do not see. What is held in memory has these,
+// and is not held at all where they are wide.
+func (s *packedRelease) conceals() bool {
+	return slices.ContainsFunc(s.t.layout.publication.Copied(), func(c catalog.PublishedColumn) bool { return !s.shows(c) })
 }
 
 // replacement deletes the rows with the classes $1 and the sections $2 and writes rows:

@@ -91,9 +91,10 @@ func (s *packedRelease) look(class incremental.ClassID) string {
 	return s.part.displayedTexts(s.classes.Generalize(class))
 }
 
-// holds tells whether the members of some rows are all held in memory.
+// holds tells whether the members of some rows are all held in memory. A release that conceals columns is written inside the
+// server: otherwise the order in which rows are written would tell readers whose values there are wide.
 func (s *packedRelease) holds(rows []packedRow) bool {
-	return !slices.ContainsFunc(rows, func(r packedRow) bool { return !s.t.copies.have(r.members) })
+	return !s.concealing && !slices.ContainsFunc(rows, func(r packedRow) bool { return !s.t.copies.have(r.members) })
 }
 
 // follow has sections know who has left them, and whose values have changed.
