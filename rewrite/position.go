@@ -70,7 +70,7 @@ func (f *nearest) pair(checked, sent protoreflect.Message, above int32) {
 		}
 		above = client
 	}
-	for _, inner := range innerFields()[checked.Descriptor()] {
+	for _, inner := range innerFields(checked) {
 		switch {
 		case !checked.Has(inner.field) || !sent.Has(inner.field):
 		case !inner.list:

@@ -40,7 +40,7 @@ var allowedNodes = words(`
 func (w *walker) children(m protoreflect.Message, s *scope) error {
 	was := w.shown
 	defer func() { w.shown = was }()
-	for _, f := range innerFields()[m.Descriptor()] {
+	for _, f := range innerFields(m) {
 		if !m.Has(f.field) {
 			continue
 		}
