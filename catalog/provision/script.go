@@ -20,7 +20,7 @@ var sqlFiles embed.FS
 var (
 	parts = []string{
 		"header.sql", "claim.sql", "owner.sql", "replicate.sql", "roles.sql", "join.sql", "citus.sql", "installation.sql", "mirrored.sql", "schemas.sql", "protected.sql", "grants.sql", "views.sql", "calls.sql",
-		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql", "workers.sql",
+		"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "keys.sql", "labels.sql", "heartbeat.sql", "marks.sql", "dropstandins.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql", "workers.sql",
 	}
 	ofSource = []string{"header.sql", "claim.sql", "owner.sql", "replicate.sql", "protected.sql", "publication.sql", "slot.sql"}
 	ofBoth   = []string{"header.sql", "claim.sql", "owner.sql"}

@@ -48,6 +48,10 @@ of the protected tables, in which it makes a role that reads them and replicates
 publication; and that of the release, in which it makes all else, and the types of users that
 the store needs. Each has its administrator. With --side, it prepares or prints one of them.
 
+Before pg_upgrade takes the database to another major version of PostgreSQL, stop kproxy and run
+setup with --before-upgrade. It connects as the owner and drops the stand-ins for the system
+catalogs, which the new version may not be able to restore. Run setup again after the upgrade.
+
 At run time, kproxy needs an owner role with LOGIN, REPLICATION (on Amazon RDS: membership
 in rds_replication), SELECT on the protected and mirrored tables and ownership of its own schemas,
 and a publication of these tables. 'kproxy serve' works with a publication and a slot that
@@ -59,8 +63,13 @@ were created by other means; 'kproxy check' reports what they lack.`,
 	admin := c.Flags().String("admin-url", "", "connection `URL` of an administrator (environment: "+adminEnv+", which keeps a password off the command line)")
 	sourceAdmin := c.Flags().String("source-admin-url", "", "connection `URL` of an administrator of the source's database, where that is another one (environment: "+sourceAdminEnv+")")
 	side := c.Flags().String("side", "", "prepare or print one of two databases: `source or release`")
+	upgrade := c.Flags().Bool("before-upgrade", false, "only drop the stand-ins for the system catalogs, which pg_upgrade may not be able to restore")
 	asJSON := jsonFlag(c)
+	c.MarkFlagsMutuallyExclusive("before-upgrade", "side")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *upgrade {
+			return beforeUpgrade(c, *path, *show, *asJSON)
+		}
 		if *show {
 			return printSetup(c.OutOrStdout(), *path, *side, *asJSON)
 		}

@@ -7,19 +7,10 @@
 DO $kproxy$
 DECLARE
   s record;
-  old text;
   columns text;
   own text;
   body text;
 BEGIN
-  SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
-    FROM pg_catalog.pg_class c
-    WHERE c.relkind = 'v' AND c.relnamespace = '{{.CatalogSchema}}'::pg_catalog.regnamespace
-      AND c.relname !~ '^{{.ClassesPrefix}}'; -- those of releases, which kproxy makes with them
-  IF old IS NOT NULL THEN
-    EXECUTE 'DROP VIEW ' || old;
-  END IF;
-
   FOR s IN
     SELECT pg_catalog.to_regclass(v.source) AS source, v.stand_in, v.from_clause, v.filter, v.replacements::pg_catalog.jsonb AS replacements,
       v.is_last, NOT v.has_rows AS is_made,

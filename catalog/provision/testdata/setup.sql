@@ -1946,6 +1946,21 @@ CREATE TABLE IF NOT EXISTS kproxy_catalog.mark (
 ) WITH (fillfactor = 10);
 GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader";
 
+-- Without the stand-ins that are there: they depend on the system catalogs of the server's version.
+DO $kproxy$
+DECLARE
+  old text;
+BEGIN
+  SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
+    FROM pg_catalog.pg_class c
+    WHERE c.relkind = 'v' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace
+      AND c.relname !~ '^classes_'; -- those of releases, which kproxy makes with them
+  IF old IS NOT NULL THEN
+    EXECUTE 'DROP VIEW ' || old;
+  END IF;
+END
+$kproxy$;
+
 -- Stand-ins for the system catalogs: the columns that the running server's
 -- version has, in their order, behind a filter that a client's own conditions
 -- cannot look past (security_barrier). Some columns have another type: a pseudo-type,
@@ -1955,19 +1970,10 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.mark TO "kproxy_reader";
 DO $kproxy$
 DECLARE
   s record;
-  old text;
   columns text;
   own text;
   body text;
 BEGIN
-  SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
-    FROM pg_catalog.pg_class c
-    WHERE c.relkind = 'v' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace
-      AND c.relname !~ '^classes_'; -- those of releases, which kproxy makes with them
-  IF old IS NOT NULL THEN
-    EXECUTE 'DROP VIEW ' || old;
-  END IF;
-
   FOR s IN
     SELECT pg_catalog.to_regclass(v.source) AS source, v.stand_in, v.from_clause, v.filter, v.replacements::pg_catalog.jsonb AS replacements,
       v.is_last, NOT v.has_rows AS is_made,
