@@ -55,6 +55,9 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 		if s.isApart() {
 			l.what = "the source is on another server than before: it is a copy or a restored backup"
 		}
+	case s.endsBefore(stored):
+		l.moved, l.continuous = true, false
+		l.what = fmt.Sprintf("the log of the source ends at %s, before the stored position %s: an earlier state of its disk was put back", s.end, stored.lsn)
 	case stored.timeline != 0 && stored.timeline != s.timeline && s.isApart() && l.continuous && isPast(s.history, stored, slot.confirmed):
 		// The server has had all that the store shows, and the slot has what follows.
 	case stored.timeline != 0 && stored.timeline != s.timeline:
@@ -79,6 +82,12 @@ func (s *store) assess(slot slotState, stored storedPosition, known, unreadable 
 		return nil
 	}
 	return &l
+}
+
+// endsBefore reports whether the log of the source, on the timeline of the stored position, is not as long as it was: a server
+// sends nothing that a crash could take back.
+func (s *store) endsBefore(stored storedPosition) bool {
+	return s.end != 0 && s.end < stored.lsn && stored.timeline == s.timeline
 }
 
 // recover makes the slot anew where it has to be, and has the tables compared with

@@ -86,6 +86,11 @@ func (s *session) findPosition(ctx context.Context) error {
 			return err
 		}
 	}
+	if known && s.store.isApart() && !s.store.standby {
+		if s.store.end, err = s.store.logEnd(ctx); err != nil {
+			return err
+		}
+	}
 	loss := s.store.assess(slot, stored, known, s.syncer.unreadable())
 	if known && (loss == nil || !loss.moved) {
 		if err := s.store.awaitReplay(ctx, stored); err != nil {
@@ -112,6 +117,14 @@ func (s *session) findPosition(ctx context.Context) error {
 	}
 	s.store.epoch, s.position = stored.epoch, stored.lsn
 	return s.store.takeOver(ctx)
+}
+
+// logEnd is how far the log of the source is.
+func (s *store) logEnd(ctx context.Context) (end pglogrepl.LSN, err error) {
+	if err := s.source.QueryRow(ctx, "SELECT ("+sourceEnd+")::text").Scan(&end); err != nil {
+		return 0, fmt.Errorf("asking how far the log of the source is: %w", err)
+	}
+	return end, nil
 }
 
 // querier is a connection or a transaction.

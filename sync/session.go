@@ -26,6 +26,7 @@ type store struct {
 	system         string // the system identifier of the source's server
 	timeline       int64
 	history        []timelineEnd // of that server, where it is on another timeline than the stored position
+	end            pglogrepl.LSN // of that server's log, where it was asked for; 0 where it was not
 	standby        bool          // the source's server is one
 	home           storeServer   // where the store is, if that is not the source's database
 	epoch          int64

@@ -15,14 +15,13 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/catalog/provision/provisiontest"
-	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // bench is a database of its own with protected tables, on a server that faults may
 // restart.
 type bench struct {
-	server   *pgserver.Server
-	store    *pgserver.Server // has store and release: server, or another one with a database of the same name
+	server   *seat
+	store    *seat // has store and release: server, or another one with a database of the same name
 	database string
 	plan     *plan
 	admin    *pgx.Conn
@@ -33,12 +32,13 @@ type bench struct {
 // serverSettings have deadlocks found soon, and dead clients noticed.
 var serverSettings = map[string]string{
 	"deadlock_timeout": "50ms", "max_connections": "80", "max_wal_senders": "20", "max_replication_slots": "20",
-	"log_min_messages": "fatal",
+	"log_min_messages": "fatal", "max_wal_size": "96MB", "min_wal_size": "32MB", "wal_keep_size": "64MB",
 }
 
 func (b *bench) owner() string     { return "owner_" + b.database }
 func (b *bench) reader() string    { return "reader_" + b.database }
 func (b *bench) slot() string      { return "slot_" + b.database }
+func (b *bench) sourceDSN() string { return b.server.DSN(b.database) }
 func (b *bench) readerDSN() string { return b.login(b.reader(), b.store.Port()) }
 
 // isApart says that store and release are on another server than the source.
@@ -65,8 +65,8 @@ func (b *bench) login(role string, port int) string {
 
 // newBench makes database, tables, roles, store, publication and oracle, and fills the
 // tables.
-func newBench(ctx context.Context, server, store *pgserver.Server, p *plan) (b *bench, err error) {
-	b = &bench{server: server, store: store, database: fmt.Sprintf("torture_%d", p.seed), plan: p}
+func newBench(ctx context.Context, server, store *seat, p *plan) (b *bench, err error) {
+	b = &bench{server: server, store: store, database: p.database(), plan: p}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("making the bench: %w", err), b.close())
@@ -84,6 +84,9 @@ func newBench(ctx context.Context, server, store *pgserver.Server, p *plan) (b *
 			return b, fmt.Errorf("making %s: %w", s.name, err)
 		}
 		policy.Tables = append(policy.Tables, s.policy)
+		if s.table() == linked().Root {
+			policy.People = append(policy.People, linked())
+		}
 	}
 	if err := b.provide(ctx, policy); err != nil {
 		return b, err
@@ -91,11 +94,13 @@ func newBench(ctx context.Context, server, store *pgserver.Server, p *plan) (b *
 	if b.tables, err = publications(ctx, b.admin, b.sourceRole(), p.shapes); err != nil {
 		return b, err
 	}
-	if b.oracle, err = newOracle(ctx, b.admin, server.DSN(b.database), "oracle_"+b.database, p.shapes); err != nil {
-		return b, err
+	if !p.moves() { // else its slot would be lost
+		if b.oracle, err = newOracle(ctx, b.admin, server.DSN(b.database), "oracle_"+b.database, p.shapes); err != nil {
+			return b, err
+		}
+		b.oracle.messages = server.Version().Major >= 14
 	}
-	b.oracle.messages = server.Version().Major >= 14
-	for i, s := range p.shapes {
+	for i, s := range p.drawn() {
 		filling := newScript(p.seed, -2-i, p.shapes)
 		for done := 0; done < p.rows; done += 50 {
 			rows := make([][]datum, 50)
@@ -155,7 +160,7 @@ func (b *bench) provide(ctx context.Context, policy catalog.Policy) error {
 
 // maintain runs statements on the maintenance database of each server.
 func (b *bench) maintain(ctx context.Context, statements ...string) error {
-	for _, server := range slices.Compact([]*pgserver.Server{b.server, b.store}) {
+	for _, server := range slices.Compact([]*seat{b.server, b.store}) {
 		conn, err := connect(ctx, server.DSN("postgres"))
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+	"slices"
 	"syscall"
 	"time"
 
@@ -101,7 +102,7 @@ func inspected(ctx context.Context, source *pgx.ConnConfig, j job) ([]catalog.Pu
 func named(names []string) []*shape {
 	var list []*shape
 	for _, name := range names {
-		for _, s := range shapes() {
+		for _, s := range everyShape() {
 			if s.name == name {
 				list = append(list, s)
 			}
@@ -117,7 +118,16 @@ func publications(ctx context.Context, conn *pgx.Conn, reader string, list []*sh
 		return nil, err
 	}
 	var tables []catalog.Publication
+	policies, byName := make(map[catalog.Name]catalog.TablePolicy), make(map[catalog.Name]catalog.Relation)
+	for _, r := range relations {
+		byName[r.Name] = r
+	}
+	people := linked()
 	for _, s := range list {
+		if slices.Contains(people.Names(), s.table()) {
+			policies[s.table()] = s.policy
+			continue
+		}
 		for _, r := range relations {
 			if r.Name != s.table() {
 				continue
@@ -128,6 +138,13 @@ func publications(ctx context.Context, conn *pgx.Conn, reader string, list []*sh
 			}
 			tables = append(tables, p)
 		}
+	}
+	if len(policies) > 0 {
+		p, problems := catalog.PublishPeople(people, policies, byName)
+		if len(problems) > 0 {
+			return nil, &mistake{fmt.Sprint(problems)}
+		}
+		tables = append(append(tables, p.Root), p.Tables...)
 	}
 	if len(tables) != len(list) {
 		return nil, &mistake{fmt.Sprintf("%d of %d tables were found", len(tables), len(list))}

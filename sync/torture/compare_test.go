@@ -66,6 +66,7 @@ type moment struct {
 	publication catalog.Publication
 	source      [][]datum // of the source; only where it was asked for
 	records     [][]datum // of the store: the classes, then what stored names
+	seen        [][]datum // what readers see of a mirrored table
 	image       *image    // nil while readers see an earlier generation
 }
 
@@ -87,11 +88,13 @@ func (c *comparer) compare(ctx context.Context, final bool) error {
 	if err != nil {
 		return err
 	}
-	if err := c.moves(now, acknowledged); err != nil {
-		return err
-	}
-	if err := c.oracle.catchUp(ctx); err != nil {
-		return err
+	if c.oracle != nil {
+		if err := c.moves(now, acknowledged); err != nil {
+			return err
+		}
+		if err := c.oracle.catchUp(ctx); err != nil {
+			return err
+		}
 	}
 	for _, m := range moments {
 		if m.lost && final {
@@ -191,6 +194,12 @@ func (c *comparer) look(ctx context.Context, final bool) (now standing, moments 
 		if !ok {
 			continue
 		}
+		if at.halted != "" && c.plan.moved.Load() { // readers may have seen what another server never had
+			if final {
+				return now, nil, errNothingYet
+			}
+			continue
+		}
 		if at.halted != "" {
 			return now, nil, &mistake{fmt.Sprintf("table %s is halted: %s", p.Policy.Table, at.halted)}
 		}
@@ -205,7 +214,8 @@ func (c *comparer) look(ctx context.Context, final bool) (now standing, moments 
 
 func (c *comparer) lookAt(ctx context.Context, m *moment, final bool) (err error) {
 	columns := stored(m.publication)
-	sql := fmt.Sprintf("SELECT %s, %s FROM kproxy_store.records_%d", classColumns(m.publication), quoted(columns, ""), m.generation)
+	wanted := append(classColumns(m.publication), columns...)
+	sql := fmt.Sprintf("SELECT %s FROM kproxy_store.records_%d", quoted(wanted, ""), m.generation)
 	if m.records, err = textRows(ctx, c.admin, sql); err != nil {
 		return err
 	}
@@ -221,20 +231,74 @@ func (c *comparer) lookAt(ctx context.Context, m *moment, final bool) (err error
 	if m.shows != 0 {
 		return nil
 	}
+	if m.publication.Policy.IsMirrored() {
+		m.seen, err = textRows(ctx, c.reader, fmt.Sprintf("SELECT %s FROM %s", quoted(published(m.publication), ""), catalog.Published(m.publication.Policy.Table).SQL()))
+	}
+	if plain(m.publication) {
+		return err
+	}
 	m.image, err = readImage(ctx, c.admin, c.reader, m.publication, m.generation)
 	return err
 }
 
 // check compares one table with the oracle.
 func (c *comparer) check(m moment, final bool) error {
-	columns, classes := stored(m.publication), len(m.publication.Components())
-	truth := c.oracle.replicas[m.publication.Policy.Table.Relation]
-	if err := truth.at(m.lsn); err != nil {
-		return err
-	}
+	classes := len(classColumns(m.publication))
 	have := make(bag)
 	for _, r := range m.records {
 		have[rowKey(r[classes:])]++
+	}
+	if c.oracle != nil {
+		if err := c.checkHistory(m, have); err != nil {
+			return err
+		}
+	}
+	if final {
+		source := make(bag)
+		for _, r := range m.source {
+			source[rowKey(r)]++
+		}
+		if missing, surplus := have.compare(source); missing+surplus > 0 {
+			return &mistake{fmt.Sprintf("at the end the store lacks %d rows of the source and has %d others", missing, surplus)}
+		}
+	}
+	if m.shows != 0 && final {
+		return &mistake{"readers do not see the last generation at the end"}
+	}
+	if m.publication.Policy.IsMirrored() && m.shows == 0 {
+		return m.checkMirrored()
+	}
+	if m.image == nil {
+		return nil
+	}
+	return m.image.check(m)
+}
+
+// checkMirrored wants readers to see the listed columns of the records.
+func (m moment) checkMirrored() error {
+	columns, want, have := stored(m.publication), make(bag), make(bag)
+	for _, r := range m.records {
+		var row []datum
+		for _, name := range published(m.publication) {
+			row = append(row, r[place(columns, name)])
+		}
+		want[rowKey(row)]++
+	}
+	for _, r := range m.seen {
+		have[rowKey(r)]++
+	}
+	if missing, surplus := have.compare(want); missing+surplus > 0 {
+		return &mistake{fmt.Sprintf("readers lack %d rows of a mirrored table and see %d others", missing, surplus)}
+	}
+	return nil
+}
+
+// checkHistory compares the records with what the oracle has of the position.
+func (c *comparer) checkHistory(m moment, have bag) error {
+	columns := stored(m.publication)
+	truth := c.oracle.replicas[m.publication.Policy.Table.Relation]
+	if err := truth.at(m.lsn); err != nil {
+		return err
 	}
 	missing, surplus := 0, 0
 	for i, gone := range truth.memberships() {
@@ -250,22 +314,7 @@ func (c *comparer) check(m moment, final bool) error {
 	if missing+surplus > 0 {
 		return &mistake{fmt.Sprintf("the store lacks %d rows and has %d others than it should, of %d", missing, surplus, len(m.records))}
 	}
-	if final {
-		source := make(bag)
-		for _, r := range m.source {
-			source[rowKey(r)]++
-		}
-		if missing, surplus := have.compare(source); missing+surplus > 0 {
-			return &mistake{fmt.Sprintf("at the end the store lacks %d rows of the source and has %d others", missing, surplus)}
-		}
-	}
-	if m.image == nil {
-		if final {
-			return &mistake{"readers do not see the last generation at the end"}
-		}
-		return nil
-	}
-	return m.image.check(m)
+	return nil
 }
 
 // verify has the verifier prove the release, whose tables must be shown.
@@ -287,13 +336,25 @@ func (c *comparer) verify(ctx context.Context) error {
 	return nil
 }
 
-// classColumns are the columns of the classes of each part.
-func classColumns(p catalog.Publication) string {
+// classColumns are the columns of the classes of each part. Tables that have no classes of their own have none.
+func classColumns(p catalog.Publication) []string {
+	if plain(p) {
+		return nil
+	}
 	var names []string
 	for i := range p.Components() {
 		names = append(names, catalog.ClassColumn(i))
 	}
-	return quoted(names, "")
+	return names
+}
+
+// published are the columns that readers see.
+func published(p catalog.Publication) []string {
+	var names []string
+	for _, c := range p.Columns {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // componentOf is the part that an attribute belongs to.

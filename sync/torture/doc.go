@@ -17,6 +17,7 @@
 //	go test ./sync/torture                              a few seeds
 //	go test ./sync/torture -run Torture -torture.seed=N one of them
 //	go test ./sync/torture -run Torture -torture.runs=500 -timeout 3h
+//	go test ./sync/torture -run ServersFailApart -torture.apart.runs=200 -timeout 12h
 //
 // All of it is in test files.
 package torture

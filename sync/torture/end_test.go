@@ -48,7 +48,7 @@ func (r *run) commitTarget(ctx context.Context) (lsn pglogrepl.LSN, err error) {
 		return 0, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, s := range r.plan.shapes {
+	for _, s := range r.plan.drawn() {
 		row := s.row(rand.New(rand.NewPCG(1, 1)))
 		if s.far != "" { // which may be detached
 			row[0].text = "north"

@@ -151,11 +151,16 @@ func halfOpen(ctx context.Context, r *run, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
+	return r.swallowed(ctx, r.network(rng)[i])
+}
+
+// swallowed leaves connections open and dead, which has to be noticed.
+func (r *run) swallowed(ctx context.Context, network *relay) error {
 	before, err := r.positionNow(ctx)
 	if err != nil {
 		return err
 	}
-	r.network(rng)[i].swallow()
+	network.swallow()
 	if err := r.makeChange(ctx); err != nil {
 		return err
 	}
@@ -167,7 +172,7 @@ func halfOpen(ctx context.Context, r *run, rng *rand.Rand) error {
 			return nil
 		}
 	}
-	return &mistake{"nothing was applied in 40 s after connections became half-open"}
+	return &mistake{"nothing was applied in 90 s after connections became half-open"}
 }
 
 func terminateSessions(ctx context.Context, r *run, rng *rand.Rand) error {

@@ -45,7 +45,7 @@ func readImage(ctx context.Context, admin, reader *pgx.Conn, p catalog.Publicati
 		sql  string
 		skip bool
 	}{
-		{&i.release, admin, fmt.Sprintf("SELECT %s, %s FROM %s%s", classColumns(p), quoted(names, ""), release, order), false},
+		{&i.release, admin, fmt.Sprintf("SELECT %s, %s FROM %s%s", quoted(classColumns(p), ""), quoted(names, ""), release, order), false},
 		{&i.all, admin, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), weighed(p, release, generation)), false},
 		{&i.published, reader, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), catalog.Published(p.Policy.Table).SQL()), false},
 		{&i.marks, admin, fmt.Sprintf("SELECT kproxy_row, kproxy_person FROM %s%s", release, order), !guarded(p)},

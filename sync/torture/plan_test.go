@@ -24,9 +24,12 @@ type plan struct {
 	jumps        bool   // the children's wall clocks jump
 	apart        bool   // store and release are on another server than the source
 	faults       []fault
+	moving       []fault // the faults that move a server; empty unless they are among those of the run
 
 	// tampered is set while the slot is not what kproxy made it.
 	tampered atomic.Bool
+	// moved is set since another server took a place, until the tables are in step with it.
+	moved atomic.Bool
 }
 
 // slowEvery is how many seeds there are for one with a slow fault.
@@ -84,4 +87,12 @@ func (p *plan) String() string {
 	}
 	return fmt.Sprintf("%d children, %d writers of %d transactions, tables %s of %d rows; %s",
 		p.children, p.writers, p.transactions, strings.Join(tables, ", "), p.rows, strings.Join(faults, ", "))
+}
+
+// database is the name of the run's database.
+func (p *plan) database() string {
+	if p.moves() {
+		return fmt.Sprintf("apart_%d", p.seed)
+	}
+	return fmt.Sprintf("torture_%d", p.seed)
 }

@@ -13,7 +13,7 @@ import (
 // may be called concurrently.
 type relay struct {
 	listener net.Listener
-	server   string
+	server   func() string
 
 	mu     sync.Mutex
 	links  map[*link]struct{}
@@ -25,9 +25,11 @@ type relay struct {
 type link struct {
 	client, server *net.TCPConn
 	swallows       bool // takes bytes from both sides and passes none on
+	left           int  // how many bytes it passes on before it is cut; 0 for any number
+	abrupt         bool // whether it is reset then
 }
 
-func newRelay(ctx context.Context, server string) (*relay, error) {
+func newRelay(ctx context.Context, server func() string) (*relay, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -46,7 +48,7 @@ func (r *relay) accept() {
 		if err != nil {
 			return // closed
 		}
-		server, err := net.DialTimeout("tcp4", r.server, 5*time.Second)
+		server, err := net.DialTimeout("tcp4", r.server(), 5*time.Second)
 		if err != nil {
 			reset(client.(*net.TCPConn))
 			continue
@@ -81,7 +83,13 @@ func (r *relay) pass(l *link, from, to *net.TCPConn) {
 	for {
 		n, err := from.Read(buffer)
 		r.mu.Lock()
-		swallows, delay := l.swallows, r.delay
+		swallows, delay, last := l.swallows, r.delay, l.left > 0 && l.left <= n
+		if last {
+			n = l.left
+		} else if l.left > 0 {
+			l.left -= n
+		}
+		abrupt := l.abrupt
 		r.mu.Unlock()
 		if swallows && err != nil {
 			_ = from.Close() // the other side hears nothing of it
@@ -91,6 +99,12 @@ func (r *relay) pass(l *link, from, to *net.TCPConn) {
 			time.Sleep(delay)
 			_, failed := to.Write(buffer[:n])
 			err = errors.Join(err, failed)
+		}
+		if last && abrupt {
+			l.reset()
+		}
+		if last {
+			err = errors.Join(err, net.ErrClosed)
 		}
 		if err != nil {
 			r.forget(l)
@@ -115,6 +129,15 @@ func (r *relay) cut() {
 	for l := range r.links {
 		l.reset()
 		delete(r.links, l)
+	}
+}
+
+// cutAfter ends every connection after so many bytes more, of either side. Both sides get these, unless it is abrupt.
+func (r *relay) cutAfter(bytes int, abrupt bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for l := range r.links {
+		l.left, l.abrupt = bytes, abrupt
 	}
 }
 

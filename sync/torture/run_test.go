@@ -5,21 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pglogrepl"
-
-	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
-// runLimit bounds one run.
-const runLimit = 3 * time.Minute
+// runLimit bounds one run, and apartLimit one in which both servers fail, which waits more.
+const (
+	runLimit   = 3 * time.Minute
+	apartLimit = 8 * time.Minute
+)
 
 // run is one run of a plan.
 type run struct {
@@ -35,6 +34,7 @@ type run struct {
 
 	fail    context.CancelCauseFunc
 	working sync.WaitGroup
+	gate    sync.RWMutex // writers pass it with each transaction
 	done    atomic.Int64 // transactions of the writers
 	refused atomic.Int64
 	polled  atomic.Int64
@@ -55,11 +55,15 @@ type outcome struct {
 }
 
 // torture makes one run.
-func torture(ctx context.Context, server, other *pgserver.Server, seed uint64) outcome {
+func torture(ctx context.Context, server, other *seat, p *plan) outcome {
 	start := time.Now()
 	r := &run{}
-	o := outcome{plan: newPlan(seed, server.Version())}
-	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, &mistake{fmt.Sprintf("the run did not end within %s", runLimit)})
+	o := outcome{plan: p}
+	limit := runLimit
+	if p.moves() {
+		limit = apartLimit
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &mistake{fmt.Sprintf("the run did not end within %s", limit)})
 	defer cancel()
 	ctx, r.fail = context.WithCancelCause(ctx)
 	defer r.fail(nil)
@@ -70,14 +74,21 @@ func torture(ctx context.Context, server, other *pgserver.Server, seed uint64) o
 	if r.bench, o.err = newBench(ctx, server, store, o.plan); o.err != nil {
 		return o
 	}
-	o.err = r.whole(ctx)
+	if p.moves() {
+		o.err = r.apart(ctx)
+	} else {
+		o.err = r.whole(ctx)
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		o.err = cause
 	}
 	r.fail(o.err) // ends whoever still works
 	r.working.Wait()
 	o.err = errors.Join(o.err, r.end(o.err != nil))
-	o.transactions, o.refused, o.polled = r.oracle.transactions, r.refused.Load(), r.polled.Load()
+	o.transactions, o.refused, o.polled = int(r.done.Load()), r.refused.Load(), r.polled.Load()
+	if r.oracle != nil {
+		o.transactions = r.oracle.transactions
+	}
 	o.compared, o.notes = r.states, r.notes
 	if o.err != nil {
 		o.logs = r.logs
@@ -138,17 +149,14 @@ func (r *run) whole(ctx context.Context) error {
 
 // openRelays opens the relays for all children.
 func (r *run) openRelays(ctx context.Context) error {
-	open := func(to *pgserver.Server) (*relay, error) {
-		return newRelay(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(to.Port())))
-	}
 	for range r.plan.children {
-		source, err := open(r.server)
+		source, err := newRelay(ctx, r.server.address)
 		if err != nil {
 			return err
 		}
 		store := source
 		if r.isApart() {
-			if store, err = open(r.store); err != nil {
+			if store, err = newRelay(ctx, r.store.address); err != nil {
 				return err
 			}
 		}
@@ -166,7 +174,7 @@ func (r *run) network(rng *rand.Rand) []*relay {
 }
 
 // oneServer is one of the two servers.
-func (r *run) oneServer(rng *rand.Rand) *pgserver.Server {
+func (r *run) oneServer(rng *rand.Rand) *seat {
 	if r.isApart() && rng.IntN(2) == 0 {
 		return r.store
 	}
@@ -190,7 +198,7 @@ func (r *run) write(ctx context.Context, writing *sync.WaitGroup) {
 	settings := []string{"SET lock_timeout = '2s'", "SET lock_timeout = '2s'; SET synchronous_commit = off"}
 	for i := range r.plan.writers {
 		w := &writer{
-			dsn: r.server.DSN(r.database), script: newScript(r.plan.seed, i, r.plan.shapes), count: r.plan.transactions,
+			dsn: r.sourceDSN, script: newScript(r.plan.seed, i, r.plan.shapes), count: r.plan.transactions,
 			settings: settings[i%2], done: &r.done, refused: &r.refused,
 		}
 		r.work(writing, func() error { return w.run(ctx) })
@@ -297,14 +305,22 @@ func (r *run) dies(ctx context.Context, i int, patience time.Duration) {
 	r.child(i).kill()
 }
 
+// applying is a child that applies.
+func (r *run) applying() (int, bool) {
+	for i := range r.relays {
+		if r.child(i).applies() {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
 // applier waits for a child that applies.
 func (r *run) applier(ctx context.Context) (int, error) {
 	const patience = 45 * time.Second
 	for start := time.Now(); time.Since(start) < patience; pause(ctx, 10*time.Millisecond) {
-		for i := range r.relays {
-			if r.child(i).applies() {
-				return i, nil
-			}
+		if i, ok := r.applying(); ok {
+			return i, nil
 		}
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)

@@ -33,19 +33,37 @@ func TestMain(m *testing.M) {
 }
 
 func TestTorture(t *testing.T) {
-	var seeds []uint64
-	switch {
-	case *oneSeed != 0:
-		seeds = []uint64{*oneSeed}
-	default:
-		count := usualRuns
-		if *runs > 0 {
-			count = *runs
-		}
-		for i := range count {
-			seeds = append(seeds, *firstSeed+uint64(i))
-		}
+	tortureAll(t, selection{one: *oneSeed, runs: *runs, first: *firstSeed, usual: usualRuns, flag: "torture"}, newPlan)
+}
+
+// selection says which seeds are run.
+type selection struct {
+	one   uint64 // alone; 0 for none
+	runs  int    // so many, with a line for each; 0 for the usual ones
+	first uint64
+	usual int
+	flag  string // what the flags begin with
+}
+
+func (s selection) seeds() []uint64 {
+	if s.one != 0 {
+		return []uint64{s.one}
 	}
+	count := s.usual
+	if s.runs > 0 {
+		count = s.runs
+	}
+	var seeds []uint64
+	for i := range count {
+		seeds = append(seeds, s.first+uint64(i))
+	}
+	return seeds
+}
+
+// tortureAll runs the selected seeds of a kind of plan.
+func tortureAll(t *testing.T, chosen selection, draw func(uint64, pgserver.Version) *plan) {
+	t.Helper()
+	seeds := chosen.seeds()
 	todo := make(chan uint64)
 	outcomes := make(chan outcome)
 	var workers sync.WaitGroup
@@ -53,7 +71,7 @@ func TestTorture(t *testing.T) {
 		workers.Add(1)
 		go func() {
 			defer workers.Done()
-			work(t, todo, outcomes)
+			work(t, todo, outcomes, draw)
 		}()
 	}
 	go func() {
@@ -64,12 +82,12 @@ func TestTorture(t *testing.T) {
 		workers.Wait()
 		close(outcomes)
 	}()
-	report(t, outcomes)
+	report(t, chosen, outcomes)
 }
 
 // work makes runs on a server of its own.
-func work(t *testing.T, todo <-chan uint64, outcomes chan<- outcome) {
-	var servers [2]*pgserver.Server // the second one has stores that are apart from their sources
+func work(t *testing.T, todo <-chan uint64, outcomes chan<- outcome, draw func(uint64, pgserver.Version) *plan) {
+	var servers [2]*seat // the second one has stores that are apart from their sources
 	for i := range servers {
 		server, err := pgserver.Start(t.Context(), pgserver.Options{Settings: serverSettings})
 		if err != nil {
@@ -81,17 +99,17 @@ func work(t *testing.T, todo <-chan uint64, outcomes chan<- outcome) {
 			}
 			return
 		}
+		servers[i] = &seat{server: server}
 		defer func() {
-			if err := server.Stop(); err != nil {
+			if err := servers[i].now().Stop(); err != nil {
 				t.Errorf("stopping a server: %v", err)
 			}
 		}()
-		servers[i] = server
 	}
 	for seed := range todo {
-		outcomes <- torture(context.WithoutCancel(t.Context()), servers[0], servers[1], seed)
+		outcomes <- torture(context.WithoutCancel(t.Context()), servers[0], servers[1], draw(seed, servers[0].Version()))
 		for _, server := range servers {
-			if server.PID() == 0 { // a run ended between a crash and the restart
+			if server.now().PID() == 0 { // a run ended between a crash and the restart
 				if err := server.Restart(t.Context()); err != nil {
 					t.Errorf("restarting a server: %v", err)
 				}
@@ -101,9 +119,10 @@ func work(t *testing.T, todo <-chan uint64, outcomes chan<- outcome) {
 }
 
 // report prints a line for each run, and a summary.
-func report(t *testing.T, outcomes <-chan outcome) {
+func report(t *testing.T, chosen selection, outcomes <-chan outcome) {
+	t.Helper()
 	say := func(format string, arguments ...any) { t.Logf(format, arguments...) }
-	if *runs > 0 {
+	if chosen.runs > 0 {
 		say = func(format string, arguments ...any) { fmt.Printf(format+"\n", arguments...) }
 	}
 	start := time.Now()
@@ -120,8 +139,8 @@ func report(t *testing.T, outcomes <-chan outcome) {
 			o.plan.seed, strings.Join(o.notes, ", "), o.transactions, o.refused, o.compared, o.polled, o.took.Seconds(), result)
 		if o.err != nil {
 			t.Fail()
-			say("%v\nseed %d: %s\n%s\nreproduce: go test ./sync/torture -run Torture -torture.seed=%d",
-				o.err, o.plan.seed, o.plan, strings.Join(o.logs, "\n"), o.plan.seed)
+			say("%v\nseed %d: %s\n%s\nreproduce: go test ./sync/torture -run %s -%s.seed=%d",
+				o.err, o.plan.seed, o.plan, strings.Join(o.logs, "\n"), t.Name(), chosen.flag, o.plan.seed)
 		}
 		count, transactions, compared, polled = count+1, transactions+o.transactions, compared+o.compared, polled+o.polled
 		for _, note := range o.notes {

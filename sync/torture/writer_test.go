@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // writer sends the transactions of a script, on a connection that goes straight to the
 // server.
 type writer struct {
-	dsn    string
+	dsn    func() string
 	script *script
 	count  int
 	// settings are sent at the start of each connection.
@@ -24,6 +25,8 @@ type writer struct {
 	done *atomic.Int64
 	// refused counts the transactions that the server rolled back.
 	refused *atomic.Int64
+	// gate is passed with each transaction; nil for none.
+	gate *sync.RWMutex
 }
 
 // run sends every transaction once. One whose fate a broken connection hides is not
@@ -36,27 +39,64 @@ func (w *writer) run(ctx context.Context) error {
 		}
 	}()
 	for range w.count {
-		t := w.script.next()
-		if conn == nil || conn.IsClosed() {
-			var err error
-			if conn, err = reconnect(ctx, w.dsn, w.settings); err != nil {
-				return err
-			}
+		if err := w.one(ctx, &conn); err != nil {
+			return err
 		}
-		err := w.send(ctx, conn, t)
-		if ctx.Err() != nil {
-			return ctx.Err()
+	}
+	return nil
+}
+
+// until sends transactions until stop is closed. Without tables to draw from it moves amounts of the ledger.
+func (w *writer) until(ctx context.Context, stop <-chan struct{}) error {
+	var conn *pgx.Conn
+	defer func() {
+		if conn != nil {
+			_ = conn.Close(context.WithoutCancel(ctx))
 		}
-		if err != nil && !survivable(err) {
-			return fmt.Errorf("a writer: %w", err)
+	}()
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
 		}
-		if err != nil {
-			w.refused.Add(1)
+		if err := w.one(ctx, &conn); err != nil {
+			return err
 		}
-		w.done.Add(1)
-		if w.script.oneIn(4) {
-			pause(ctx, time.Duration(w.script.rng.IntN(20))*time.Millisecond)
+	}
+}
+
+// one sends a transaction, on a new connection where there is none.
+func (w *writer) one(ctx context.Context, conn **pgx.Conn) error {
+	if w.gate != nil {
+		w.gate.RLock()
+		defer w.gate.RUnlock()
+	}
+	t := transaction{commit: true}
+	if w.script.shapes == nil {
+		t.statements = transfer(w.script.rng)
+	} else {
+		t = w.script.next()
+	}
+	if *conn == nil || (*conn).IsClosed() {
+		var err error
+		if *conn, err = reconnect(ctx, w.dsn, w.settings); err != nil {
+			return err
 		}
+	}
+	err := w.send(ctx, *conn, t)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && !survivable(err) {
+		return fmt.Errorf("a writer: %w", err)
+	}
+	if err != nil {
+		w.refused.Add(1)
+	}
+	w.done.Add(1)
+	if w.script.oneIn(4) {
+		pause(ctx, time.Duration(w.script.rng.IntN(20))*time.Millisecond)
 	}
 	return nil
 }
@@ -144,9 +184,9 @@ func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 }
 
 // reconnect tries until the server is there.
-func reconnect(ctx context.Context, dsn, settings string) (*pgx.Conn, error) {
+func reconnect(ctx context.Context, dsn func() string, settings string) (*pgx.Conn, error) {
 	for start := time.Now(); ; pause(ctx, 20*time.Millisecond) {
-		conn, err := connect(ctx, dsn)
+		conn, err := connect(ctx, dsn())
 		if err == nil && settings != "" {
 			if _, err = conn.PgConn().Exec(ctx, settings).ReadAll(); err != nil {
 				_ = conn.Close(ctx)
