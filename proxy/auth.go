@@ -110,7 +110,7 @@ func (a *attempt) judge(ctx context.Context, q access.Request, check func() bool
 	}
 }
 
-// errThrottled is what clients are told who would have to wait for too long.
+// errThrottled is sent to clients that would have to wait for too long.
 var errThrottled = newFatal(stateInvalidAuthorization, "too many failed attempts to log in").withHint("Try again later.")
 
 // request is who the client says it is, and where from.
@@ -140,8 +140,8 @@ func clientAddress(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// refusedByRules is what clients are told that no proof could help. It says nothing
-// about the user: who comes from there is told the same.
+// refusedByRules is the error for clients that no proof of identity could help. It says nothing
+// about the user: every client from that place gets the same error.
 func refusedByRules(q access.Request, d access.Decision) *fatal {
 	place := fmt.Sprintf("user \"%s\", database \"%s\", %s", shownName(q.User), shownName(q.Database), q.Transport)
 	if q.Address.IsValid() {
@@ -161,7 +161,7 @@ func failedLogin(q access.Request, d access.Decision, account access.Account, wr
 	}
 	switch {
 	case account.Err != nil:
-		// Whoever fails is told this, so that it does not tell who needs no lookup.
+		// Every failed login gets this error, so that it does not reveal who needs no lookup.
 		return &denial{newFatal(stateCannotConnectNow, "users cannot be looked up now"), account.Err.Error()}
 	case d.Refused:
 		return &denial{told, d.Why}

@@ -74,8 +74,8 @@ func (a *attempt) confirmLogin(ctx context.Context, session *session, key cancel
 	return a.settle(ctx, up)
 }
 
-// begin hands the session to the event loops, and tells of its beginning and its end.
-// Forget takes its key back.
+// begin hands the session to the event loops, and reports its beginning and its end. Forget takes
+// its key back.
 func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 	a.log.Info("session began")
 	began, log, leave, observer := time.Now(), a.log, a.leave, a.Observer

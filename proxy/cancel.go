@@ -94,10 +94,9 @@ func (k *cancelKeys) find(body []byte) *session {
 	return holder.session
 }
 
-// cancelRunning asks the server to cancel what the session has running, and returns when
-// it has been told. While the request is on its way the session sends nothing new, so
-// that the cancel cannot hit a statement that the client sent after it. Any goroutine may
-// call it.
+// cancelRunning asks the server to cancel what the session has running, and returns when the server
+// has received the request. While the request is on its way the session sends nothing new, so that
+// the cancel cannot hit a statement that the client sent after it. Any goroutine may call it.
 func (s *session) cancelRunning(ctx context.Context) error {
 	s.mu.Lock()
 	begun := s.begun

@@ -105,7 +105,7 @@ func (c *clientSide) decide(f frame, begin []byte, out *writeBuffer) (action, er
 	return does, err
 }
 
-// decideOnce decides on a message, or has it wait for another decision.
+// decideOnce decides on a message, or makes it wait for another decision.
 func (c *clientSide) decideOnce(f frame, begin []byte, out *writeBuffer) (action, error) {
 	if c.terminated {
 		return drop, nil

@@ -78,17 +78,17 @@ func (c *clientSide) rule(sql string, in State) (ruling, bool) {
 	return r, known
 }
 
-// namesMatter reports whether anything has to be known of Bind, Describe, Execute or Close.
+// namesMatter reports whether the names in Bind, Describe, Execute or Close must be known.
 func (c *clientSide) namesMatter(kind byte) bool {
 	return c.holding && kind != 'D' || c.naming && (kind == 'C' || c.moved && kind != 'E')
 }
 
-// namesObserved reports whether the Observer is to be told of Bind, Execute or Close.
+// namesObserved reports whether Bind, Execute or Close must be reported to the Observer.
 func (c *clientSide) namesObserved(kind byte) bool {
 	return c.tracker.observation != nil && kind != 'D'
 }
 
-// prepare does what has to come before a message, unless that is refused or has to wait.
+// prepare does what must come before a message, unless the message is refused or must wait.
 func (c *clientSide) prepare(m *message, out *writeBuffer) (refused *refusal, known bool) {
 	switch m.kind {
 	case messageBind:
@@ -126,10 +126,10 @@ func (c *clientSide) hold(m *message) (refused *refusal, known bool) {
 	}
 }
 
-// reach returns the refusal of a text that is about to run and that uses prepared
-// statements or portals by these names in SQL, if one of them is held: what that does,
-// and shows, would have to be known as it is of Execute. If that is too early, the
-// message waits: earlier segments may fail, and leave what they would have closed.
+// reach returns the refusal of a text that is about to run and that uses prepared statements or
+// portals by these names in SQL, if one of them is held: the effects and results would have to be
+// known, as for Execute. If it is too early for that, the message waits: earlier segments may fail,
+// and leave what they would have closed.
 func (c *clientSide) reach(names []string) (refused *refusal, known bool) {
 	switch {
 	case len(names) == 0 || !c.holding:

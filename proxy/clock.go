@@ -25,7 +25,7 @@ const (
 // connection to the client.
 const cancelGrace = 10 * time.Second
 
-// reports are what clients are told, in PostgreSQL's words (tcop/postgres.c).
+// reports are the messages to clients, in PostgreSQL's words (tcop/postgres.c).
 var reports = map[limit]report{
 	limitStatement:         {severity: "ERROR", state: stateQueryCanceled, message: "canceling statement due to statement timeout"},
 	limitUnanswered:        {severity: "FATAL", state: stateQueryCanceled, message: "terminating connection because a statement went on after its timeout"},
@@ -34,8 +34,8 @@ var reports = map[limit]report{
 	limitTransaction:       {severity: "FATAL", state: stateTransactionTimeout, message: "terminating connection due to transaction timeout"},
 }
 
-// report is what the client is told: an ERROR in place of the server's own about the
-// cancel request, or the session's last word.
+// report is the message to the client: an ERROR in place of the server's own about the cancel
+// request, or the session's last word.
 func (l limit) report() report { return reports[l] }
 
 // clock measures what [Timeouts] bound. A session tells it what happens and asks it

@@ -11,7 +11,7 @@ import (
 // closeTimeout is how long a client may take to read the end of a session.
 const closeTimeout = 2 * time.Second
 
-// end ends the session. What has to wait for the peers happens in a goroutine.
+// end ends the session. A goroutine does what must wait for the peers.
 func (s *session) end(reason error) {
 	if s.ended {
 		return
@@ -34,8 +34,8 @@ func (s *session) end(reason error) {
 	}()
 }
 
-// finish cancels what still runs for nobody, gives the server's connection back or
-// closes it, and tells the client why, if it can still be told.
+// finish cancels what still runs although no client waits for it, gives the server's connection
+// back or closes it, and tells the client why, if the client can still be reached.
 func (s *session) finish(reason error) {
 	s.canceled.Wait()
 	status, reached := byte(0), s.server.raw.Attach() == nil
@@ -96,8 +96,8 @@ func endState(reason error) string {
 	}
 }
 
-// finalError is what a client is told of the reason for which its session, or its
-// attempt at one, ends; nil = nothing.
+// finalError is the error that tells a client why its session, or its attempt at one, ends; nil =
+// none.
 func finalError(reason error) *fatal {
 	var own *fatal
 	var crash *panicError

@@ -77,10 +77,9 @@ type Config struct {
 	// Further ones get FATAL 53300.
 	MaxSessionsPerUser int
 
-	// Forwarders are the addresses of load balancers that speak the PROXY protocol,
-	// version 2: connections from them must begin with its header, and are of the client
-	// that the header names. From everywhere else a header is a malformed startup packet.
-	// Empty is nobody.
+	// Forwarders are the addresses of load balancers that speak the PROXY protocol, version 2:
+	// connections from them must begin with its header, and are of the client that the header
+	// names. From everywhere else a header is a malformed startup packet. Empty means none.
 	Forwarders []netip.Prefix
 
 	// AuthTimeout bounds the time from accept to the end of authentication;
@@ -97,16 +96,16 @@ type Config struct {
 	// Timeouts bound what a session may take after login.
 	Timeouts Timeouts
 
-	// Withdrawn tells whether an error of the server, in its own words, means that a relation
-	// was withdrawn after the Gate had let the statement pass; what clients are told then in
-	// its place is the Gate's refusal, an error with SQLState and Hint. nil = none means that.
+	// Withdrawn tells whether an error of the server, in its own words, means that a relation was
+	// withdrawn after the Gate had let the statement pass; clients then get the Gate's refusal
+	// instead, an error with SQLState and Hint. nil = no error means that.
 	Withdrawn func(state, message string) error
 
 	// Answers keeps answers to statements; nil = none are kept.
 	Answers *answers.Store
 
-	// Observer is told what clients do; nil = nobody is. Sessions go on with the one that
-	// they began under.
+	// Observer is notified of what clients do; nil = none. A session keeps the Observer that it
+	// began with.
 	Observer Observer
 
 	// EventLoops is how many threads relay; 0 = one for two processors: the sessions of

@@ -7,10 +7,10 @@ import (
 	"github.com/kproxy/kproxy/internal/charset"
 )
 
-// A client may have its texts in another encoding than UTF-8. The server has the session's
-// client_encoding and converts all that it sends and the values in Bind by itself. kproxy
-// decodes the texts of statements for the Gate, and sends them in ASCII, so that the server
-// reads what the Gate has decided on whatever it takes the encoding to be.
+// A client may use an encoding other than UTF-8. The server knows the session's client_encoding and
+// converts everything that it sends and the values in Bind. kproxy decodes the texts of statements
+// for the Gate, and sends them in ASCII, so that the server reads what the Gate has decided on,
+// whatever encoding it assumes.
 
 // encodingParameter is followed as the search_path is.
 const encodingParameter = "client_encoding"
@@ -61,7 +61,7 @@ func checkEncoding(reported string, in State, database *charset.Charset) error {
 	return newFatal(stateFeatureNotSupported, fmt.Sprintf("%s must be %s", encodingParameter, want))
 }
 
-// errForeignName refuses names of which the server knows another spelling than the tracker.
+// errForeignName refuses names that the server spells differently than the tracker.
 var errForeignName error = foreignName{errors.New("names of prepared statements and portals must be ASCII unless client_encoding is UTF8 throughout the session")}
 
 type foreignName struct{ error }

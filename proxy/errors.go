@@ -15,8 +15,8 @@ import (
 // which can only be the end of an overlong message, is skipped.
 const maxReportBytes = 64 << 10
 
-// report is what clients are told of an error or a notice. The other fields of
-// the protocol can hold values, statements or the names of private objects.
+// report is what clients see of an error or a notice. The other fields of the protocol can hold
+// values, statements or the names of private objects.
 type report struct {
 	severity string // not localized: ERROR, FATAL, PANIC, WARNING, NOTICE, ...
 	state    string // SQLSTATE
@@ -102,17 +102,17 @@ func parseReport(body []byte, in *charset.Charset) report {
 // match (cannot_coerce). All others are dropped: most quote values, keys or rows.
 var keepDetail = map[string]bool{"42703": true, "42P01": true, "42846": true}
 
-// keepsRoutine reports whether clients are told where in the server's source code an error was
-// raised: for statements that are wrong (class 42) or not supported (class 0A). These depend on
-// statements and catalogs, not on rows. Tools tell errors apart by it: pgjdbc and Active Record
-// prepare a statement again after "cached plan must not change result type" only if it is of
+// keepsRoutine reports whether clients see where in the server's source code an error was raised:
+// for statements that are wrong (class 42) or not supported (class 0A). These depend on statements
+// and catalogs, not on rows. Tools tell errors apart by it: pgjdbc and Active Record prepare a
+// statement again after "cached plan must not change result type" only if it comes from
 // RevalidateCachedQuery.
 func keepsRoutine(state string) bool {
 	return strings.HasPrefix(state, "42") || strings.HasPrefix(state, "0A")
 }
 
-// deniedSchema matches the error of a name in a schema that the session may not use, such as
-// that of a text search configuration. Clients are told what an absent schema gives.
+// deniedSchema matches the error of a name in a schema that the session may not use, such as that
+// of a text search configuration. Clients get the error for an absent schema.
 var deniedSchema = regexp.MustCompile(`(?s)^permission denied for schema (.*)$`)
 
 // isRoutine matches names of functions in C.
@@ -166,10 +166,9 @@ func (r report) scrubbed(gate Gate) report {
 	return r
 }
 
-// isLog reports whether r is a message for the server's log, which reaches
-// clients that lower client_min_messages and tells of statements and plans.
-// auto_explain sends plans at the level that the operator has chosen, always in
-// these words.
+// isLog reports whether r is a message for the server's log, which reaches clients that lower
+// client_min_messages and reveals statements and plans. auto_explain sends plans at the level that
+// the operator has chosen, always in these words.
 func (r report) isLog() bool {
 	switch r.severity {
 	case "WARNING", "NOTICE", "INFO":

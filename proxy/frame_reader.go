@@ -70,9 +70,9 @@ type frameReader struct {
 	copied  *capture // gets what goes on of the message begun; nil = nobody does
 }
 
-// run takes messages from in until they end, one is incomplete that must be seen, or one
-// has to wait. It returns how much of in it has taken, and how much there must be of
-// what is left for anything to happen.
+// run takes messages from in until they end, a message that must be seen is incomplete, or a
+// message must wait. It returns how much of in it has taken, and how long the rest must be before
+// anything can happen.
 func (r *frameReader) run(in []byte, out *writeBuffer, h handler) (taken, need int, err error) {
 	for {
 		if r.rest > 0 {

@@ -10,12 +10,11 @@ type Gate interface {
 	// returned. An error ends the login as one of Rewrite refuses a text.
 	Open(user, reader string, parameters map[string]string) (State, map[string]string, error)
 
-	// Rewrite returns what to execute in place of sql, which is valid UTF-8, not
-	// blank and without NUL, in a session that is in the given state; sql may hold
-	// several statements. An error refuses the whole text and is told to the client.
-	// It may implement SQLState() string (else 0A000 is sent), Hint() string,
-	// Position() int (1-based position in characters of sql, 0 = none) and Shape() string,
-	// as Statement.Shape.
+	// Rewrite returns what to execute in place of sql, which is valid UTF-8, not blank and without
+	// NUL, in a session that is in the given state; sql may hold several statements. An error
+	// refuses the whole text and is sent to the client. It may implement SQLState() string (else
+	// 0A000 is sent), Hint() string, Position() int (1-based position in characters of sql, 0 =
+	// none) and Shape() string, as Statement.Shape.
 	Rewrite(sql string, in State) (Statement, error)
 
 	// Recall is Rewrite for texts about which it need not think: it returns at once, and
@@ -26,7 +25,7 @@ type Gate interface {
 	// the state now to one in sql. Both are counted in characters from 1; 0 = unknown.
 	Position(sql string, in State, sent int) int
 
-	// Escape writes a Statement.SQL in ASCII alone; it is false for one that cannot be.
+	// Escape writes a Statement.SQL in pure ASCII; ok is false if that is impossible.
 	Escape(sql string) (ascii string, ok bool)
 
 	// Unescape maps a position in what Escape makes of sql to one in sql. Both are counted
@@ -103,8 +102,8 @@ type Statement struct {
 	// FETCH and MOVE in it reach, as the server reads them: folded, and cut at 63 bytes.
 	Uses []string
 
-	// Makes are the names of the prepared statements and the cursors that SQL's PREPARE
-	// and DECLARE in it make, one for each of these, as Uses.
+	// Makes are the names of the prepared statements and the cursors that SQL's PREPARE and DECLARE
+	// in it make, one for each PREPARE or DECLARE, as in Uses.
 	Makes []string
 
 	// Look is a query that tells whether an answer to the statement is as good as it was: with one

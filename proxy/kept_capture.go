@@ -22,7 +22,7 @@ type capture struct {
 	ended    bool
 }
 
-// keeps tells of a message of an answer that can be kept whether it is of one.
+// keeps reports whether a message belongs to an answer that can be kept.
 func (c *capture) keeps(kind byte) bool {
 	switch kind {
 	case 'T', 'D', 'C':

@@ -31,7 +31,7 @@ type look struct {
 	then func()
 }
 
-// usable tells whether the look tells of the state.
+// usable reports whether the look shows the state.
 func (l *look) usable() bool { return l.done && !l.failed && l.read && l.state != "" && !l.off }
 
 // same tells whether another look has seen the same.

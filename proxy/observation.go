@@ -112,7 +112,7 @@ func (o *observation) receive(bytes int) {
 	}
 }
 
-// watch has a message that is about to be sent reported.
+// watch reports a message that is about to be sent.
 func (o *observation) watch(m *message) {
 	m.watched, m.came, m.began = true, o.began, o.now()
 	if m.came == 0 {

@@ -9,8 +9,8 @@ import (
 // are followed for the Observer.
 const maxObservedNames = 1000
 
-// preparedNames are the names of a session's prepared statements and portals, as the
-// Observer is told of them.
+// preparedNames are the names of a session's prepared statements and portals, as reported to the
+// Observer.
 type preparedNames struct {
 	statements, portals observedNames
 	others              []string // relations that statements and portals read which are not followed

@@ -7,23 +7,23 @@ import (
 	"github.com/kproxy/kproxy/proxy/access"
 )
 
-// Observer is told what clients do, for metrics, an audit log and a console. Its methods
-// are called on event loops and by logins, by many goroutines at once: they must return
-// at once. What they are given is the proxy's own and is read only; *Answered holds until
-// the call returns, *Client until the session has ended and for as long as it is kept.
+// Observer is notified of what clients do, for metrics, an audit log and a console. Its methods are
+// called on event loops and by logins, by many goroutines at the same time: they must return at
+// once. Their arguments belong to the proxy and must not be changed; *Answered holds until the call
+// returns, *Client until the session has ended and for as long as it is kept.
 //
-// Nothing that it is told holds a statement's constants, parameters or rows.
+// None of the arguments contains a statement's constants, parameters or rows.
 type Observer interface {
-	// Began tells of a session.
+	// Began reports a new session.
 	Began(*Client)
-	// Ended tells of its end, once.
+	// Ended reports its end, once.
 	Ended(*Client, End)
-	// Answered tells of a statement that is done, in whatever way.
+	// Answered reports a statement that is done, in whatever way.
 	Answered(*Answered)
-	// Rejected tells of a connection that did not become a session. Connections that
-	// hang up before they have said who they are, as probes do, are not told of.
+	// Rejected reports a connection that did not become a session. Clients that disconnect before
+	// they have said who they are, as probes do, are not reported.
 	Rejected(Rejection)
-	// Canceled tells of a cancel request; known says that its key is a session's.
+	// Canceled reports a cancel request; known says that its key belongs to a session.
 	Canceled(known bool)
 	// Connected tells how long a login has waited for its connection to the database, and
 	// whether it has got one.
@@ -44,8 +44,8 @@ type Client struct {
 // End is how a session has ended.
 type End struct {
 	Lasted time.Duration
-	// SQLState is that of what the client was told last: "" where it said good-bye
-	// itself, 08006 where it was gone.
+	// SQLState is that of the last message to the client: "" if the client ended the session, 08006
+	// if it was gone.
 	SQLState string
 }
 
@@ -59,14 +59,14 @@ const (
 	// Executed is an Execute of a prepared statement; each part of a result that is
 	// fetched in parts is one.
 	Executed
-	// Prepared is a Parse or a Bind that has failed, or one under a name beyond those that
-	// are followed, whose executions are told of without a shape, and with the relations of
-	// all such.
+	// Prepared is a Parse or a Bind that has failed, or one under a name beyond the limit of names
+	// that are followed. Its executions are reported without a shape, and with the relations of all
+	// such statements.
 	Prepared
 )
 
-// Answered is a statement that is done. A session's prepared statements are told of as
-// often as they are executed.
+// Answered is a statement that is done. A session's prepared statements are reported each time they
+// are executed.
 type Answered struct {
 	*Client
 	Phase Phase
@@ -84,8 +84,8 @@ type Answered struct {
 	// Recalled says that the Gate had the rewritten text at hand; false where it was not
 	// asked.
 	Recalled bool
-	// Asked says that the Gate was asked for this statement: false for further executions
-	// of a prepared one.
+	// Asked says that the Gate was asked for this statement: false for later executions of a
+	// prepared one.
 	Asked bool
 	// Rows are those of a statement that has succeeded, as the server counts them: sent,
 	// or changed in a temporary table.

@@ -17,7 +17,7 @@ func openEffect(effects []any) (open Open, is bool) {
 	return open, is
 }
 
-// errLongValue refuses a value of which not all is looked at.
+// errLongValue refuses a value that is too long to be inspected whole.
 var errLongValue = fmt.Errorf("the value of a parameter that changes the session is longer than %d bytes", maxNamesBytes)
 
 // bound has a Bind carry the effect of its statement for the value that it brings, if the
@@ -71,7 +71,7 @@ func (c *clientSide) bound(m *message, values []byte, whole bool) (refused *refu
 	return nil, true
 }
 
-// errTyped refuses a statement of which the parameter is declared as something else than a text.
+// errTyped refuses a statement whose parameter is declared as a type other than text.
 var errTyped = errors.New("the parameter of set_config cannot be declared as another type than text")
 
 // ofText says whether the declared types of parameters, as Parse has them, are at most one, which

@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// declarableTypes are the types, each with its array, that a client may declare
-// for a parameter (pg_type.dat). Left out are those that print the name of
-// whatever object a number stands for (reg*), transaction and row identifiers,
-// and row types: the gate keeps them out of statements, and a declared type
-// stands beside the statement. 0 leaves the type to the server, 705 is unknown, and
-// 2278, void, is what JDBC declares for what a call returns.
+// declarableTypes are the types, each with its array, that a client may declare for a parameter
+// (pg_type.dat). Left out are those that print the name of whatever object a number stands for
+// (reg*), transaction and row identifiers, and row types: the gate keeps them out of statements,
+// and a declared type is not part of the statement. 0 leaves the type to the server, 705 is
+// unknown, and 2278, void, is what JDBC declares for what a call returns.
 var declarableTypes = []uint32{
 	0, 705, 2278,
 	16, 1000, 17, 1001, 18, 1002, 19, 1003, 20, 1016, 21, 1005, 23, 1007, 25, 1009, 26, 1028, // bool to oid
@@ -48,8 +47,8 @@ const (
 	maxTypesBytes = 2 + 4*maxTypes
 )
 
-// parameterTypes are the database's own types that the server has reported for parameters:
-// drivers declare what they were told. It belongs to a relay.
+// parameterTypes are the database's own types that the server has reported for parameters: drivers
+// declare the types that were reported to them. It belongs to a relay.
 type parameterTypes map[uint32]struct{}
 
 // learn records the database's types in the beginning of a ParameterDescription.
@@ -70,9 +69,9 @@ func (p *parameterTypes) learn(begin []byte) {
 }
 
 // refuse returns the refusal of a parameter's declared type, if any. One of the database's own
-// types that the server has not told of is left to the server: sqlx, for one, looks up the
-// numbers of enumerations in pg_type. The server finds the type by where the parameter stands,
-// or says that it cannot.
+// types that the server has not reported is left to the server: sqlx, for example, looks up the
+// numbers of enumerations in pg_type. The server infers the type from the parameter's position, or
+// reports that it cannot.
 func (p *parameterTypes) refuse(m parseMessage) *refusal {
 	for types := m.types[2:]; len(types) >= 4; types = types[4:] {
 		oid := binary.BigEndian.Uint32(types)

@@ -24,8 +24,8 @@ func checkReplication(value string) error {
 	}
 }
 
-// parseOptions reads command-line options, of which only those that set
-// parameters are known: "-c name=value", "-cname=value" and "--name=value".
+// parseOptions reads command-line options. It knows only those that set parameters: "-c
+// name=value", "-cname=value" and "--name=value".
 func parseOptions(options string) ([]setting, error) {
 	refused := newFatal(stateInsufficientPrivilege, "command-line options other than -c name=value are not supported").
 		withHint("Set parameters: options='-c jit=off'.")

@@ -109,6 +109,6 @@ func (p *peer) write(b []byte) error {
 // congested tells whether the peer does not take what is sent.
 func (p *peer) congested() bool { return p.raw.Unsent() > 0 }
 
-// mostUnsent is more than what a server can leave behind of what sessions send to it: it
-// makes TLS answer by itself, and does not take the answers.
+// mostUnsent is more than a server can leave unread of what sessions send to it: such a server
+// makes TLS answer on its own, and does not take the answers.
 func (c *Config) mostUnsent() int { return 2*max(c.MaxStatementBytes, maxKeptBuffer) + 1<<20 }

@@ -17,8 +17,8 @@ const planColumn = "QUERY PLAN"
 // columns, the name, and 18 bytes of numbers.
 const planDescriptionBytes = 2 + len(planColumn) + 1 + 18
 
-// describesPlan tells whether the RowDescription of that size and beginning is one of
-// EXPLAIN, or looks like it.
+// describesPlan reports whether the RowDescription of that size and beginning is one of EXPLAIN, or
+// looks like it.
 func describesPlan(size int, begin []byte) bool {
 	return size == planDescriptionBytes && binary.BigEndian.Uint16(begin) == 1 &&
 		string(begin[2:2+len(planColumn)+1]) == planColumn+"\x00"

@@ -51,9 +51,9 @@ func (r *refusal) fatal() *fatal {
 	return (*fatal)(&last)
 }
 
-// text is what to send. The token alone is a syntax error, which the server reports
-// before all else; as the name of a column it is found missing after the server has
-// looked whether the transaction has failed, in which case that is the answer.
+// text is what to send. The bare token is a syntax error, which the server reports before anything
+// else. As the name of a column, it is found missing only after the server has checked whether the
+// transaction has failed; if it has, that is the answer.
 func (r *refusal) text() string {
 	if r.state == stateSyntaxError {
 		return r.token

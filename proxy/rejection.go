@@ -46,8 +46,8 @@ func (a *attempt) logRefusal(err error) {
 	a.server.repeats.Note(a.log, reason.level(), repeats.Key{Kind: string(reason), Who: a.user}, "connection refused", "reason", err)
 }
 
-// level is that of the log: error where nobody can log in until a person has done something,
-// warn where a person should look whether it goes on.
+// level is the log level: error if no client can log in until the operator acts, warn if the
+// operator should check whether it continues.
 func (r Reason) level() slog.Level {
 	switch r {
 	case ReasonUpstream, ReasonLookup, ReasonCrash:
@@ -59,8 +59,8 @@ func (r Reason) level() slog.Level {
 	}
 }
 
-// rejected tells the Observer of a connection that has not become a session, and whose end
-// has a reason; last is what the client is told.
+// rejected reports to the Observer a connection that has not become a session, and whose end has a
+// reason; last is the message to the client.
 func (a *attempt) rejected(err error, last *fatal) {
 	if a.Observer == nil || a.observed || err == nil || !a.introduced && errors.Is(err, io.EOF) {
 		return

@@ -6,10 +6,10 @@ import (
 	"github.com/kproxy/kproxy/internal/charset"
 )
 
-// relay is what is said in a session, apart from the connections: bytes of one peer go
-// in, those for the other come out. It waits for nothing. A message of the client that
-// has to wait for answers of the server is left where it is; see clientSide.until. Only
-// the session's event loop uses it, except for gate, whose comments say more.
+// relay is the conversation of a session without the connections: bytes of one peer go in, those
+// for the other come out. It never waits. A message of the client that must wait for answers of the
+// server stays where it is; see clientSide.until. Only the session's event loop uses it, except for
+// gate, whose comments say more.
 type relay struct {
 	tracker *tracker
 	gate    gatekeeper
@@ -44,9 +44,9 @@ func newRelay(config *Config, user string, state State, reported map[string]stri
 	return r
 }
 
-// fromClient takes what the client has sent, and gathers what the server is to get. It
-// returns how much of in it has taken, and how much there must be of what is left for
-// anything to happen; 0 if a message waits.
+// fromClient takes what the client has sent, and collects the bytes for the server. It returns how
+// much of in it has taken, and how long the rest must be before anything can happen; 0 if a message
+// waits.
 func (r *relay) fromClient(in []byte, out *writeBuffer) (taken, need int, err error) {
 	r.tracker.observation.turn()
 	return r.client.frames.run(in, out, &r.client)

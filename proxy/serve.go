@@ -16,8 +16,8 @@ import (
 // longestPause is between two attempts to accept when descriptors have run out.
 const longestPause = time.Second
 
-// errStopping is what clients are told that have not logged in yet when the server
-// stops: libpq goes on to the next of several hosts.
+// errStopping is sent to clients that have not logged in yet when the server stops: libpq then
+// tries the next of several hosts.
 var errStopping = newFatal(stateCannotConnectNow, "the database system is shutting down")
 
 // Serve accepts clients on all listeners until ctx is canceled. It then closes them, so
@@ -117,7 +117,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 	}
 }
 
-// temporary tells of an error of Accept whether a later attempt may succeed.
+// temporary reports whether, after an error of Accept, a later attempt may succeed.
 func temporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()

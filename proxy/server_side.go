@@ -156,8 +156,7 @@ func (s *serverSide) complete(f frame, begin []byte) (hidden bool) {
 	return hidden
 }
 
-// ready records ReadyForQuery. Before it, as in PostgreSQL, the client is told of a search
-// path that has changed.
+// ready records ReadyForQuery. Before it, as in PostgreSQL, the client gets a changed search path.
 func (s *serverSide) ready(status byte, out *writeBuffer) error {
 	if err := s.tracker.ready(status); err != nil {
 		return err

@@ -88,8 +88,8 @@ func (s *session) greet(key cancelKey, messages []pgproto3.BackendMessage) error
 	return sendMessages(s.client.conn, messages...)
 }
 
-// begin puts the session on a shard. From then on it ends by itself, and over is called
-// when it has; unless begin returns an error. It is called once, from any goroutine.
+// begin puts the session on a shard. Unless begin returns an error, the session then ends on its
+// own, and over is called when it has ended. It is called once, from any goroutine.
 func (s *session) begin(on *shard, over func(reason error)) error {
 	if err := errors.Join(s.client.raw.Detach(), s.server.raw.Detach()); err != nil {
 		return err
@@ -132,8 +132,8 @@ func (s *session) guarded(do func() error) {
 	}
 }
 
-// tick looks at what changes with time alone, and returns the reason to end the session,
-// if there is one.
+// tick checks what changes only with time, and returns the reason to end the session, if there is
+// one.
 func (s *session) tick(now time.Time) error {
 	tracker := s.relay.tracker
 	if link := s.link.link; link != nil && !link.Good() {

@@ -6,7 +6,7 @@ import (
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 
-// errCrowded is what clients are told beyond the limit of sessions.
+// errCrowded is sent to clients beyond the limit of sessions.
 var errCrowded = newFatal(stateTooManyConnections, "sorry, too many clients already").withHint("Close sessions that are not used, or try again later.")
 
 // sessionLimit counts the sessions, all and each user's; the zero value is ready. It holds

@@ -8,8 +8,8 @@ type prepared struct {
 	bytes   int      // of the client's text, in place of the effects' own, and heldOverhead
 }
 
-// heldOverhead is what a statement costs beside its texts: its name, map slots and
-// headers, in bytes, rounded up.
+// heldOverhead is what a statement costs in addition to its texts: its name, map slots and headers,
+// in bytes, rounded up.
 const heldOverhead = 256
 
 // maxNameBytes is how much PostgreSQL looks at of the name of a statement or a portal:
@@ -33,9 +33,9 @@ type portal struct {
 }
 
 // sessionState is what the server holds for a session: the Gate's state, and those prepared
-// statements and portals that change it, show plans or reach others. Others are not
-// remembered. Statements that the server has dropped by itself may still be: there is no
-// way to execute them before they are replaced here. It belongs to a tracker.
+// statements and portals that change it, show plans or reach others. Others are not remembered.
+// Statements that the server has dropped on its own may still be remembered: they cannot be
+// executed before they are replaced here. It belongs to a tracker.
 type sessionState struct {
 	under      *sessionState // what is not here is there; nil = nowhere
 	state      State

@@ -57,7 +57,7 @@ func (s *session) on() *shard {
 	return s.shard
 }
 
-// infos tells of sessions of one shard, in its loop.
+// infos describes sessions of one shard, in its loop.
 func infos(of []*session) []SessionInfo {
 	var all []SessionInfo
 	for _, s := range of {

@@ -12,8 +12,8 @@ import (
 // tickInterval is how often the sessions' bounds of time are looked at.
 const tickInterval = 200 * time.Millisecond
 
-// shard is an event loop with the sessions on it. All but loop is for the loop's
-// goroutine alone.
+// shard is an event loop with the sessions on it. Only the loop's goroutine uses the fields other
+// than loop.
 type shard struct {
 	loop     *reactor.Loop
 	sessions map[*session]struct{}

@@ -2,9 +2,9 @@ package proxy
 
 import "time"
 
-// Timeouts bound a session after login, each as the setting of PostgreSQL does that is
-// named beside it (PostgreSQL documentation, "Client Connection Defaults"); 0 = no bound.
-// The proxy looks five times a second.
+// Timeouts bound a session after login, each like the setting of PostgreSQL named next to it
+// (PostgreSQL documentation, "Client Connection Defaults"); 0 = no bound. The proxy checks them
+// five times a second.
 type Timeouts struct {
 	// Statement bounds each statement, up to the end of its result: it is canceled with
 	// ERROR 57014 (statement_timeout).

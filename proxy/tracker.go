@@ -31,10 +31,10 @@ type step struct {
 	touched bool // of the end of a segment: the segment may change the session state
 }
 
-// tracker follows the messages of a session: which one the server answers next, what the
-// answer does to the session state, what an error takes back, and what the Observer is
-// told. It follows the server's rule that an error in an extended-query message skips
-// everything up to Sync (PostgreSQL documentation, "Extended Query").
+// tracker follows the messages of a session: which one the server answers next, what the answer
+// does to the session state, what an error takes back, and what is reported to the Observer. It
+// follows the server's rule that an error in an extended-query message skips everything up to Sync
+// (PostgreSQL documentation, "Extended Query").
 //
 // What is sent up to a ReadyForQuery, the end of a Sync or of a simple query, is a
 // segment. Messages that expect an answer are numbered from 1. Only the session's event

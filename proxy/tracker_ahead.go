@@ -1,11 +1,10 @@
 package proxy
 
-// ahead returns the state in which a text that is sent next will run, if that is
-// known. The client may be ahead of the server. Up to the next Sync it is clear
-// nevertheless what will be: either all that was sent before succeeds, or the server
-// skips the text. Whether an earlier segment, which ends in its own ReadyForQuery,
-// succeeds is not known before its end; the text has to wait for it if the segment,
-// what was sent since, or what it may take back, has to do with the state.
+// ahead returns the state in which a text that is sent next will run, if that is known. The client
+// may be ahead of the server. Up to the next Sync it is clear nevertheless what will be: either all
+// that was sent before succeeds, or the server skips the text. Whether an earlier segment, which
+// ends in its own ReadyForQuery, succeeds is not known before its end; the text must wait for it if
+// the segment, what was sent since, or what it may take back, affects the state.
 func (t *tracker) ahead() (State, bool) {
 	if t.segments > 0 && (t.touched || t.unsettled > 0 || t.carried) {
 		return nil, false

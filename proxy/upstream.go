@@ -62,8 +62,8 @@ func (a *attempt) connect(ctx context.Context, parameters map[string]string, beg
 	return u, nil
 }
 
-// settle waits until the connection is ready. The client is told before that it is logged
-// in, and takes its time to say something.
+// settle waits until the connection is ready. By then the client knows that it is logged in, and
+// takes some time to send its first message.
 func (a *attempt) settle(ctx context.Context, u *upstream) error {
 	err := u.link.Settle(ctx)
 	if err == nil {
@@ -133,8 +133,8 @@ var timeLimitStates = []string{
 	stateQueryCanceled, "55P03", stateIdleInTransactionTimeout, stateTransactionTimeout, stateIdleSessionTimeout,
 }
 
-// connectFailure is what a client is told when its upstream connection cannot
-// be made: nothing about addresses, users or passwords.
+// connectFailure is the error for a client whose upstream connection cannot be made. It says
+// nothing about addresses, users or passwords.
 func connectFailure(err error) *fatal {
 	var own *fatal
 	if errors.As(err, &own) {

@@ -19,8 +19,8 @@ const DefaultPort = 5432
 
 // Options are how listeners are made; the zero value will do.
 type Options struct {
-	// SocketMode are the permissions of Unix sockets; 0 = 0777, as PostgreSQL has it:
-	// whoever connects must still log in.
+	// SocketMode are the permissions of Unix sockets; 0 = 0777, as PostgreSQL has it: clients that
+	// connect must still log in.
 	SocketMode fs.FileMode
 
 	// UserTimeout is for how long what was sent to a client over TCP may stay

@@ -113,7 +113,8 @@ func (l lockFile) write(folder string, port int) error {
 	return err
 }
 
-// release removes the file while it is locked still, so that nobody else's is removed.
+// release removes the file while it is still locked, so that it cannot remove another process's
+// file.
 func (l lockFile) release() error {
 	return errors.Join(os.Remove(l.Name()), l.Close())
 }

@@ -73,8 +73,8 @@ func (c *circuit) stall(now time.Time, err error) {
 	c.stalled = true
 }
 
-// answered notes that the server answers again whoever watches it: the next session may try at once, and
-// where that fails the pauses begin from the shortest one.
+// answered notes that the server again answers the connection that watches it: the next session may
+// try at once, and if that fails the pauses begin with the shortest one.
 func (c *circuit) answered(now time.Time) {
 	if c.failures > 0 {
 		c.failures, c.until = 1, now
@@ -87,10 +87,10 @@ var errGaveUp = errors.New("the session no longer waits for a connection")
 // errLook is the failure to look at a connection that has been made.
 var errLook = errors.New("looking at a new connection")
 
-// blames says whether a failure to connect is the server's or the configuration's, and
-// the next session would meet it as well. Where the session has startup parameters of its
-// own, they count as the reason for all that is not surely another one: PostgreSQL has no
-// end of errors for values of settings, and nobody must be able to turn others away.
+// blames says whether a failure to connect is the server's or the configuration's, and the next
+// session would meet it as well. If the session has its own startup parameters, they count as the
+// reason for every error that does not surely have another one: PostgreSQL has many errors for
+// values of settings, and no session must be able to cause the refusal of others.
 func blames(err error, own bool) bool {
 	state := sqlState(err)
 	switch {

@@ -60,13 +60,13 @@ type reading struct {
 	heartbeat  uint64 // the number of the last one that it shows, read after position; 0 = none
 }
 
-// cluster knows what several servers are to the one that kproxy writes to, which the
-// references tell. That server is found by its identity: whoever else calls itself primary
-// is none, whatever its timeline. A standby has to prove whose log it replays: it shows a
-// heartbeat that this process has written on the server of the reference, which is nowhere
-// but in that server's log and the copies of it. As long as it shows no later one it counts
-// as standing still; and where it has replayed more of a log than that heartbeat explains,
-// it has replayed another one, and is left alone until it has been restarted.
+// cluster knows what several servers are to the one that kproxy writes to, which the references
+// tell. That server is found by its identity: no other server that calls itself primary counts as
+// one, whatever its timeline. A standby has to prove whose log it replays: it shows a heartbeat
+// that this process has written on the server of the reference, which is only in that server's log
+// and the copies of it. As long as it shows no later one it counts as standing still; and where it
+// has replayed more of a log than that heartbeat explains, it has replayed another one, and is not
+// used until it has been restarted.
 //
 // It is not safe for concurrent use.
 type cluster struct {

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// errDescriptors is what a client is told when the process can open no more files and sockets.
+// errDescriptors is sent to a client when the process cannot open more files and sockets.
 var errDescriptors = &Refusal{stateTooManyConnections, "kproxy can open no more connections", "Try again later; the operator finds the reason in the log of kproxy."}
 
 // starved tells whether a failure to connect is this process's, or this machine's: it has no

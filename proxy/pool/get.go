@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Get returns a connection for a session: one that is kept for the like of it, else a new
-// one. Where there are too many it waits, first come, first served, for up to
-// Options.QueueTimeout. Once it is settled (see [Link.Settle]) it is ready for queries, with
-// nothing unread, and its role is the one wanted. What is to be told to the client of an error is a [Refusal], or else a
-// pgconn.PgError if the server has refused it; the rest is for the log.
+// Get returns a connection for a session: one that is kept for the like of it, else a new one.
+// Where there are too many it waits, first come, first served, for up to Options.QueueTimeout. Once
+// it is settled (see [Link.Settle]) it is ready for queries, with nothing unread, and its role is
+// the one wanted. The part of an error for the client is a [Refusal], or a pgconn.PgError if the
+// server has refused it; the rest is for the log.
 func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 	p.mu.Lock()
 	p.start()

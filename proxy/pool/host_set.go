@@ -50,7 +50,8 @@ func (o *Options) tier(h *host) (int, bool) {
 	return tier, wanted
 }
 
-// suits tells whether a host that login has found to be a standby or not may be used.
+// suits reports whether a host may be used; recovering says whether login has found it to be a
+// standby.
 func (o *Options) suits(recovering bool) bool {
 	switch o.Prefer {
 	case PreferPrimary:
@@ -98,8 +99,8 @@ func (s *hostSet) candidates(role string, now time.Time, kept func(*host) bool) 
 	return nil, reason
 }
 
-// notFresh is why nobody is served where a host is not fresh; before is why others do not
-// serve. That one shows old data counts for more than that one does not answer.
+// notFresh is why no session is served if a host is not fresh; before is why others do not serve. A
+// host that shows old data counts for more than one that does not answer.
 func (h *host) notFresh(before error) error {
 	switch {
 	case !h.silent || h.trouble == nil:

@@ -12,7 +12,7 @@ type idleSet struct {
 	groups map[sameGroup]*list.List // those that are alike, in the same order
 }
 
-// sameGroup says what connections have in common of which one is as good as another.
+// sameGroup is what interchangeable connections have in common.
 type sameGroup struct {
 	host  *host
 	group string
@@ -41,8 +41,8 @@ func (s *idleSet) remove(c *conn) {
 	c.inGroup, c.inAll = nil, nil
 }
 
-// newest takes out, of those that are alike, the one that was used last, so that what
-// nobody needs stays idle for long enough to be closed; nil = there is none.
+// newest takes out the most recently used of the interchangeable connections, so that those no
+// session needs stay idle for long enough to be closed; nil = there is none.
 func (s *idleSet) newest(at sameGroup) *conn {
 	group := s.groups[at]
 	if group == nil {

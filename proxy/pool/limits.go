@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// timeLimits are the settings by which the server ends what takes too long. A session may
-// bring them as startup parameters, and RESET goes back to those; they are to hold for what
-// the session runs. The pool's own queries would fail by short ones, and kept connections
-// would end: so on a connection that nobody has, they are lifted.
+// timeLimits are the settings by which the server ends what takes too long. A session may bring
+// them as startup parameters, and RESET goes back to those; they are to hold for what the session
+// runs. Short ones would make the pool's own queries fail and end kept connections, so they are
+// lifted on a connection without a session.
 var timeLimits = []string{
 	"statement_timeout", "transaction_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout",
 }

@@ -136,8 +136,8 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 // whose asks a connection whose it is.
 const whose = "SELECT pg_catalog.pg_is_in_recovery(), " + identityColumns
 
-// inspect looks at a connection that nobody has used, and names it. Recovering says whether
-// the host is a standby, where there are references.
+// inspect looks at a connection that no session has used, and names it. Recovering says whether the
+// host is a standby, if there are references.
 func (c *conn) inspect(ctx context.Context, w *want) (shown string, recovering bool, err error) {
 	requests := c.liftLimits()
 	told := len(requests) + 1 // where the state is

@@ -56,10 +56,9 @@ type Options struct {
 	// Prefer chooses among several servers; with one it must be PreferPrimary.
 	Prefer Prefer
 
-	// MaxStaleness bounds how old the oldest change may be that was committed at the source
-	// and that a server does not show; 0 = no bound. It needs references and is at least
-	// 2 s. Where the bound cannot be shown to be kept, because no reference is told for
-	// instance, nothing is served.
+	// MaxStaleness bounds the age of the oldest change that is committed at the source but not
+	// visible on a server; 0 = no bound. It needs references and is at least 2 s. If it cannot be
+	// verified, for example because no reference was taken, nothing is served.
 	MaxStaleness time.Duration
 }
 
@@ -183,7 +182,7 @@ func addresses(c *pgconn.Config) []address {
 	return all
 }
 
-// only returns a copy of c that leads to server a alone.
+// only returns a copy of c that leads only to server a.
 func (a address) only(c *pgconn.Config) *pgconn.Config {
 	only := c.Copy()
 	var ways []*pgconn.FallbackConfig // with TLS and without, as sslmode has it

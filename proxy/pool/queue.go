@@ -26,10 +26,9 @@ type account struct {
 	blocked *list.List // of *waiter: for those, the user has too many
 }
 
-// queue has sessions wait in the order in which they came. Those of a user who has as
-// many connections as a user may have are not in the way of other users: they get in
-// line, at the place that their arrival gives them, when the user has one less. It is
-// not safe for concurrent use.
+// queue makes sessions wait in the order in which they came. Those of a user who has as many
+// connections as a user may have do not hold up other users: they join the line, at the place of
+// their arrival, when the user has one less. It is not safe for concurrent use.
 type queue struct {
 	perUser  int
 	arrivals uint64

@@ -74,10 +74,10 @@ type sample struct {
 // replayed the log of another one.
 const leastSpan = time.Minute
 
-// history is what the references have told since the last promotion, restart or restored
-// backup of the server. By it, and by the number of a heartbeat that some server shows, one
-// knows what else the server shows. All is measured on one clock, that of this process. It
-// is not safe for concurrent use.
+// history is what the references have shown since the last promotion, restart or restored backup of
+// the server. From it and the number of a heartbeat that a server shows follows what else that
+// server shows. All is measured on one clock, that of this process. It is not safe for concurrent
+// use.
 type history struct {
 	spacing time.Duration // of every other sample that is kept, at least
 	span    time.Duration // they reach back
@@ -133,7 +133,7 @@ func (h *history) keep(s sample) {
 // require has all servers show what was committed before a moment.
 func (h *history) require(least time.Time) { h.least, h.placed = least, false }
 
-// last sample of which a number is not beyond a bound; nil = there is none.
+// upTo returns the last sample with a number that is not beyond a bound; nil = there is none.
 func (h *history) upTo(bound uint64, number func(sample) uint64) *sample {
 	after, _ := slices.BinarySearchFunc(h.samples, bound, func(s sample, bound uint64) int {
 		if number(s) <= bound {
@@ -172,8 +172,8 @@ func (h *history) asOfHeartbeat(number uint64) time.Time {
 	return time.Time{}
 }
 
-// refutes tells of a server that has replayed a log up to a position, and showed no later
-// heartbeat than number after that, whether it was another log than the reference's.
+// refutes reports whether a server that has replayed a log up to a position, and then showed no
+// heartbeat later than number, has replayed a log other than the reference's.
 func (h *history) refutes(position, number uint64) bool {
 	s := h.upTo(position, func(s sample) uint64 { return s.flushed })
 	return s != nil && number < s.heartbeat

@@ -60,9 +60,9 @@ func (p *Pool) Report() Report {
 	return r
 }
 
-// HostRoles are what a server may be to the one that kproxy writes to: that one, one that
-// follows it, another primary of the same cluster, one that follows such, one of another
-// database, or one of which that is not known.
+// HostRoles are what a server may be to the one that kproxy writes to: that one, one that follows
+// it, another primary of the same cluster, one that follows such a primary, one of another
+// database, or one whose role is not known.
 var HostRoles = []string{"primary", "standby", "second_primary", "diverged", "foreign", "unknown"}
 
 // word is the word of HostRoles.

@@ -36,7 +36,7 @@ const (
 // aspects name what the inspection tells, column by column, for the log.
 var aspects = [...]string{"another server process", "search_path", "default_transaction_read_only", "session_user", "current_user", "role", "a temporary schema", "prepared statements", "cursors", "LISTEN", "advisory locks"}
 
-// state is what the two queries have told.
+// state is the result of the two queries.
 type state struct {
 	settings [sha256.Size]byte // a digest of SHOW ALL
 	rest     [len(aspects)]string
@@ -71,9 +71,9 @@ func (s state) differs(was state) string {
 	return strings.Join(names, ", ")
 }
 
-// ofTransactions are settings of the transaction alone. Of what a session sets outside of
-// one nothing stays but where the value comes from (pg_settings.source), for ever; so that
-// this tells nothing, each connection is used to it.
+// ofTransactions are settings that hold only for the transaction. If a session sets one outside of
+// a transaction, only the origin of the value (pg_settings.source) remains, for ever. So that this
+// reveals nothing, the pool sets them on every connection.
 const ofTransactions = "SET transaction_isolation = 'read committed'; SET transaction_read_only = on; SET transaction_deferrable = off"
 
 // queuesWait says that the transactions of a connection are by default of a kind in which
@@ -85,7 +85,7 @@ func queuesWait(parameters map[string]string) bool {
 	return isolated || deferrable
 }
 
-// withoutWaiting is a query in a transaction that waits for nobody.
+// withoutWaiting is a query in a transaction that never waits for others.
 func (c *conn) withoutWaiting(query string) string {
 	if !c.queuesWait {
 		return query

@@ -33,8 +33,8 @@ func (s *slots) serve() {
 	}
 }
 
-// grant takes a slot for a session: that of a connection that it can have, a free one,
-// or that of a connection that nobody uses.
+// grant takes a slot for a session: that of a connection that it can have, a free one, or that of
+// an unused connection.
 func (s *slots) grant(w *want) (grant, bool) {
 	best, err := s.candidates(w)
 	if err == nil && !best[0].circuit(w.Role).stalled && best[0].good() { // else a new one tries whether it answers again
@@ -115,7 +115,7 @@ func (s *slots) keep(c *conn) bool {
 	return true
 }
 
-// store keeps a connection that nobody has used, or retires it.
+// store keeps a connection that no session has used, or retires it.
 func (s *slots) store(c *conn) {
 	if !s.keep(c) {
 		s.retire(c)

@@ -113,8 +113,8 @@ func (p *Pool) rewatch() {
 	}
 }
 
-// Pace is how often hosts are to be asked, and references to be told, for a bound of
-// staleness; 0 = there is none.
+// Pace is how often hosts must be asked, and references taken, for a bound of staleness; 0 = there
+// is none.
 func Pace(bound time.Duration) time.Duration {
 	if bound == 0 {
 		return watchEvery
@@ -320,8 +320,8 @@ func connectWatch(ctx context.Context, h *host, role *pgconn.Config) (*pgconn.Pg
 	return conn, nil
 }
 
-// ofQuestions has each part of the question see what is there when it begins. It is no part of
-// the startup packet, of which poolers take little.
+// ofQuestions makes each part of the query see what is there when that part begins. It is not in
+// the startup packet, because poolers accept little of it.
 const ofQuestions = "SET default_transaction_isolation = 'read committed'"
 
 // parse reads the answer to the question, and to the one after the heartbeat.
