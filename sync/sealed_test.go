@@ -513,8 +513,8 @@ func TestUnsealable(t *testing.T) {
 		"one division into classes": func(p *catalog.Publication) {
 			p.Policy.Constraints = []privacy.Spec{{Model: privacy.K, K: 2, Over: []string{"age"}}, {Model: privacy.K, K: 3, Over: []string{"weight"}}}
 		},
-		"has a subject":     func(p *catalog.Publication) { p.Policy.Subject = "zip" },
-		"have no key":       func(p *catalog.Publication) { p.Relation.KeyRepeats = true },
+		"has a subject": func(p *catalog.Publication) { p.Policy.Subject = "zip" },
+		"have no key":   func(p *catalog.Publication) { p.Relation.KeyRepeats = true },
 		"whose text": func(p *catalog.Publication) {
 			p.Relation.Columns = slices.Clone(p.Relation.Columns)
 			i := slices.IndexFunc(p.Relation.Columns, func(c catalog.Column) bool { return c.Name == "mood" })
