@@ -511,7 +511,13 @@ func TestUnsealable(t *testing.T) {
 	b := newSealedBench(t, pgtest.Shared(t), true)
 	for want, alter := range map[string]func(*catalog.Publication){
 		"one division into classes": func(p *catalog.Publication) {
-			p.Policy.Constraints = []privacy.Spec{{Model: privacy.K, K: 2, Over: []string{"age"}}, {Model: privacy.K, K: 3, Over: []string{"weight"}}}
+			var known []string
+			for _, c := range p.Policy.Columns {
+				if c.Role == catalog.QuasiIdentifying {
+					known = append(known, c.Name)
+				}
+			}
+			p.Policy.Constraints = []privacy.Spec{{Model: privacy.K, K: 2, Over: known[:2]}, {Model: privacy.K, K: 3, Over: known[2:]}}
 		},
 		"has a subject": func(p *catalog.Publication) { p.Policy.Subject = "zip" },
 		"have no key":   func(p *catalog.Publication) { p.Relation.KeyRepeats = true },
