@@ -61,7 +61,7 @@ func TestAudiencesHaveClassesOfTheirOwn(t *testing.T) {
 			}
 		}
 		said := s.kproxy(t, "explain", "--user", user, "SELECT sex, count(*) FROM folk GROUP BY sex").must(t).stdout
-		if !strings.Contains(said, "from classes") || !strings.Contains(said, classesOf(user).Relation) {
+		if !strings.Contains(said, "from the summary of classes") || !strings.Contains(said, classesOf(user).Relation) {
 			t.Errorf("for %s explain says %s", user, said)
 		}
 		if plan := plan(t, client, "SELECT town, count(*) FROM folk GROUP BY town"); strings.Contains(plan, "kproxy") || strings.Contains(plan, "classes") || strings.Contains(plan, "research") {
@@ -176,7 +176,7 @@ func TestKeptAnswersOfClasses(t *testing.T) {
 	for _, user := range users {
 		s.knowsClasses(t, user)
 		conns[user] = connect(t, s.of(user))
-		if said := s.kproxy(t, "explain", "--user", user, strings.ReplaceAll(dear, "$", "")).must(t).stdout; !strings.Contains(said, "from classes") {
+		if said := s.kproxy(t, "explain", "--user", user, strings.ReplaceAll(dear, "$", "")).must(t).stdout; !strings.Contains(said, "from the summary of classes") {
 			t.Fatalf("for %s explain says %s", user, said)
 		}
 	}

@@ -425,7 +425,7 @@ func TestClassesAreHidden(t *testing.T) {
 		t.Errorf("the plan tells of the summary, or is not of it:\n%s", plan)
 	}
 	for sql, want := range map[string]bool{"SELECT sex, count(*) FROM folk GROUP BY sex": true, "SELECT note, count(*) FROM folk GROUP BY note": false} {
-		if said := s.kproxy(t, "explain", sql).must(t).stdout; strings.Contains(said, "from classes") != want {
+		if said := s.kproxy(t, "explain", sql).must(t).stdout; strings.Contains(said, "from the summary of classes") != want {
 			t.Errorf("of %s explain says %s", sql, said)
 		}
 	}
