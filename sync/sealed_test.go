@@ -19,7 +19,6 @@ import (
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/pgserver"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
@@ -45,14 +44,11 @@ func ringOf(t testing.TB, keys ...byte) *seal.Ring {
 
 // newSealedBench has one protected table, people, whose store is on another server or database, and
 // sealed unless it is to be plain.
-func newSealedBench(t *testing.T, other *pgserver.Server, sealed bool, changes ...func(people *catalog.TablePolicy)) *bench {
+func newSealedBench(t *testing.T, other *pgserver.Server, sealed bool) *bench {
 	t.Helper()
 	policy := testPolicy()
 	policy.Tables = policy.Tables[:1]
 	policy.Tables[0].Sealed = sealed
-	for _, change := range changes {
-		change(&policy.Tables[0])
-	}
 	b := newApartBench(t, pgtest.Shared(t), other, sealedTables, policy)
 	if b.config.ranges = smallRanges; sealed {
 		b.config.Seal = ringOf(t, 1)
@@ -510,17 +506,9 @@ func TestUnsealable(t *testing.T) {
 	t.Parallel()
 	b := newSealedBench(t, pgtest.Shared(t), true)
 	for want, alter := range map[string]func(*catalog.Publication){
-		"one division into classes": func(p *catalog.Publication) {
-			var known []string
-			for _, c := range p.Policy.Columns {
-				if c.Role == catalog.QuasiIdentifying {
-					known = append(known, c.Name)
-				}
-			}
-			p.Policy.Constraints = []privacy.Spec{{Model: privacy.K, K: 2, Over: known[:2]}, {Model: privacy.K, K: 3, Over: known[2:]}}
-		},
-		"has a subject": func(p *catalog.Publication) { p.Policy.Subject = "zip" },
-		"have no key":   func(p *catalog.Publication) { p.Relation.KeyRepeats = true },
+		"immediate updates": func(p *catalog.Publication) { p.Policy.Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: 2} },
+		"has a subject":     func(p *catalog.Publication) { p.Policy.Subject = "zip" },
+		"have no key":       func(p *catalog.Publication) { p.Relation.KeyRepeats = true },
 		"whose text": func(p *catalog.Publication) {
 			p.Relation.Columns = slices.Clone(p.Relation.Columns)
 			i := slices.IndexFunc(p.Relation.Columns, func(c catalog.Column) bool { return c.Name == "mood" })
