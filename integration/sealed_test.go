@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -201,7 +202,9 @@ func (s *site) holdsNothing(t *testing.T, server *pgserver.Server, logs ...*proc
 	}
 	for _, canary := range canaries {
 		if at := holding(t, server.DataDir(), canary); at != "" {
-			t.Errorf("%s holds %q", at, canary)
+			content, _ := os.ReadFile(at)
+			i := bytes.Index(content, []byte(canary))
+			t.Errorf("%s holds %q: %.300q", at, canary, content[max(0, i-200):])
 		}
 		for _, p := range logs {
 			if strings.Contains(p.log.String(), canary) {
