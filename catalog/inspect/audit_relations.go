@@ -105,7 +105,7 @@ func (a *auditor) auditRelations() error {
 		schemas, tables, numbers = append(schemas, g.TableSchema), append(tables, g.TableName), append(numbers, g.Generation)
 	}
 	protectedSchemas, protectedTables := split(a.in.protected())
-	held, err := heldOIDs(a.ctx, a.conn, protectedSchemas, protectedTables)
+	held, err := heldHere(a.ctx, a.conn, protectedSchemas, protectedTables)
 	if err != nil {
 		return err
 	}

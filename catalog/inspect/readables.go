@@ -75,7 +75,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	}
 	schemas, relations := split(CheckInput{Policy: policy}.protected())
 	listedSchemas, listedRelations := split(policy.Readable)
-	held, err := heldOIDs(ctx, conn, schemas, relations)
+	held, err := heldHere(ctx, conn, schemas, relations)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +151,24 @@ func heldOIDs(ctx context.Context, conn *pgx.Conn, schemas, relations []string) 
 	held, err := pgx.CollectRows(rows, pgx.RowTo[uint32])
 	if err != nil {
 		return nil, fmt.Errorf("reading what was protected: %w", err)
+	}
+	return held, nil
+}
+
+// heldHere is heldOIDs of the database that has the store: none where the protected tables are in another one, as
+// their numbers are those of other relations here. It errs on the side of some.
+func heldHere(ctx context.Context, conn *pgx.Conn, schemas, relations []string) ([]uint32, error) {
+	held, err := heldOIDs(ctx, conn, schemas, relations)
+	if err != nil || len(held) == 0 {
+		return nil, err
+	}
+	var apart bool
+	const sql = `SELECT coalesce(bool_and(to_jsonb(p) ->> 'store_system' IS NOT NULL), false) FROM kproxy_store.position p`
+	if err := conn.QueryRow(ctx, sql).Scan(&apart); err != nil {
+		return nil, fmt.Errorf("asking where the protected tables are: %w", err)
+	}
+	if apart {
+		return nil, nil
 	}
 	return held, nil
 }

@@ -21,5 +21,3 @@ CROSS JOIN LATERAL (
   SELECT former::text::oid FROM jsonb_path_query(noted.identity, '$.former[*]') AS former
 ) AS held(oid)
 WHERE held.oid <> 0
-  -- No view was ever protected: where the tables are in another database, one of this can have such a number.
-  AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = held.oid AND v.relkind = 'v')
