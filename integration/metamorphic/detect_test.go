@@ -84,4 +84,19 @@ func detects(t *testing.T, left, right *world) {
 		}
 		t.Errorf("of a visible change, only this is seen: %s", strings.Join(seen, "; "))
 	}
+	waits(t, left, right)
+}
+
+// waits proves that a reader whom something keeps waiting tells the worlds apart, however often
+// they are compared.
+func waits(t *testing.T, left, right *world) {
+	t.Helper()
+	lock := mutation{name: "a lock", sql: "BEGIN; LOCK TABLE lockers", held: true}
+	if err := lock.apply(t.Context(), right); err != nil {
+		t.Fatal(err)
+	}
+	c := compareThrough(left, right, []observable{one("visible", simple, "SELECT FROM lockers")}, false)
+	if found := c.differences(t); len(found) != 1 || !found[0].late() {
+		t.Errorf("a reader waits in one world, and the comparison finds %d differences", len(found))
+	}
 }
