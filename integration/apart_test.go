@@ -138,6 +138,7 @@ func (s *site) servesAlone(t *testing.T, p *process) {
 	execute(t, release, "REVOKE USAGE ON SCHEMA kproxy_store FROM "+s.reader+"; REVOKE SELECT ON ALL TABLES IN SCHEMA kproxy_store FROM "+s.reader)
 	execute(t, source, "ALTER ROLE source_"+s.database+" LOGIN")
 	eventually(t, "readers are served again", serves)
+	eventually(t, "replication goes on", func() bool { return s.kproxy(t, "status").code == 0 })
 }
 
 // endAudits ends the sessions of kproxy at the source, one of an audit among them: readers go on.
