@@ -25,7 +25,9 @@ CREATE TABLE people (id bigint PRIMARY KEY, card text NOT NULL UNIQUE, age int, 
 ALTER TABLE people ALTER note SET STORAGE EXTERNAL;
 INSERT INTO people SELECT 731852946170000000 + i, 'canarycard' || i, i % 7, substr(md5(i::text), 1, 4) || 'canaryzip' || i, 0, 'w' || i % 2, 'publicnote' || repeat('~', i % 3 * 1500) FROM generate_series(1, 200) i;
 CREATE TABLE few (id bigint PRIMARY KEY, age int, illness text);
-INSERT INTO few VALUES (741852946170000001, 1, 'canaryillness'), (741852946170000002, 2, 'canaryillness too');`
+INSERT INTO few VALUES (741852946170000001, 1, 'canaryillness'), (741852946170000002, 2, 'canaryillness too');
+CREATE TABLE visits (id bigint PRIMARY KEY, age int, zip text, diagnosis text);
+INSERT INTO visits SELECT 721852946170000000 + i, i % 60, substr(md5(i::text), 1, 4) || 'canaryhome' || i, 'publicdiagnosis ' || i % 3 FROM generate_series(1, 120) i;`
 
 	sealedPolicy = `tables:
   public.people:
@@ -44,6 +46,13 @@ INSERT INTO few VALUES (741852946170000001, 1, 'canaryillness'), (74185294617000
     columns:
       age: {role: quasi-identifying, hierarchy: numeric, publish: range}
       illness: sensitive
+  public.visits:
+    updates: {mode: guarded, batch: 10, within: 1s}
+    constraints: [{k: 5}]
+    columns:
+      age: {role: quasi-identifying, hierarchy: numeric, publish: range}
+      zip: {role: quasi-identifying, hierarchy: prefix}
+      diagnosis: sensitive
 # more
 mirrored:
   public.wards: {columns: [code, name]}
@@ -80,6 +89,9 @@ func sealedState(t *testing.T, release *pgx.Conn) string {
 func (s *site) changesSealed(t *testing.T, turn int) {
 	t.Helper()
 	source, conn := connect(t, s.admin), connect(t, s.url())
+	execute(t, source, fmt.Sprintf("INSERT INTO visits SELECT 721852946170001000 + i, i %% 60, substr(md5(i::text), 1, 4) || 'canaryhome' || i, 'publicdiagnosis' FROM generate_series(%[1]d * 100, %[1]d * 100 + 12) i", turn))
+	execute(t, source, fmt.Sprintf("UPDATE visits SET zip = substr(md5(id::text), 1, 3) || 'canaryhome', age = age + 1 WHERE id %% 7 = %d", turn%7))
+	execute(t, source, fmt.Sprintf("DELETE FROM visits WHERE id %% 13 = %d", turn%13))
 	execute(t, source, fmt.Sprintf("INSERT INTO people SELECT 731852946170001000 + i, 'canarycard' || i + 1000, i %% 7, substr(md5(i::text), 1, 4) || 'canaryzip', %[1]d, 'w0', 'publicnote' FROM generate_series(%[1]d * 100, %[1]d * 100 + 20) i", turn))
 	execute(t, source, fmt.Sprintf("UPDATE people SET n = n + 1 WHERE id %% 5 = %d", turn%5)) // leaves wide notes out of the stream
 	execute(t, source, fmt.Sprintf("UPDATE people SET id = id + 100000, zip = substr(md5(id::text), 1, 3) || 'canaryzip', card = 'canarycard moved ' || id WHERE id %% 11 = %d AND id < 731852946170100000", turn%11))
@@ -115,6 +127,8 @@ func TestSealed(t *testing.T) {
 	}
 	again(sealKey(1))
 	s.changesSealed(t, 3)
+	p.end(t, syscall.SIGKILL)
+	p = s.serve(t)
 
 	t.Log("replace the key")
 	s.write(t, "seal.key", sealKey(2)+sealKey(1))
@@ -154,7 +168,7 @@ func TestSealed(t *testing.T) {
 	if out := s.kproxy(t, "status"); !strings.Contains(out.stdout, "is gone from kproxy_store.seal") || !strings.Contains(out.stdout, "kproxy rebuild public.people") {
 		t.Errorf("status says %s", out.stdout)
 	}
-	s.kproxy(t, "rebuild", "public.people", "public.few").must(t)
+	s.kproxy(t, "rebuild", "public.people", "public.few", "public.visits", "--new-lineage").must(t)
 	s.changesSealed(t, 5)
 	s.kproxy(t, "verify").must(t)
 	s.kproxy(t, "check").must(t)
@@ -193,11 +207,11 @@ func (s *site) holdsNothing(t *testing.T, server *pgserver.Server, logs ...*proc
 	for _, sql := range []string{"ANALYZE", "CHECKPOINT"} {
 		execute(t, connect(t, s.release), sql)
 	}
-	canaries := []string{"canarycard", "canaryzip", "canaryillness", "73185294617", "74185294617", strings.TrimSpace(sealKey(1)), strings.TrimSpace(sealKey(2)), strings.TrimSpace(sealKey(3))}
+	canaries := []string{"canarycard", "canaryzip", "canaryillness", "canaryhome", "72185294617", "73185294617", "74185294617", strings.TrimSpace(sealKey(1)), strings.TrimSpace(sealKey(2)), strings.TrimSpace(sealKey(3))}
 	for of := range byte(3) {
 		canaries = append(canaries, strings.Repeat(string(rune(of+1)), 32))
 	}
-	for _, id := range []uint64{731852946170000042, 731852946170000043, 731852946170001105, 731852946170100050, 741852946170000001} {
+	for _, id := range []uint64{721852946170000041, 721852946170001105, 731852946170000042, 731852946170000043, 731852946170001105, 731852946170100050, 741852946170000001} {
 		canaries = append(canaries, string(binary.LittleEndian.AppendUint64(nil, id)), string(binary.BigEndian.AppendUint64(nil, id)))
 	}
 	for _, canary := range canaries {
@@ -212,11 +226,11 @@ func (s *site) holdsNothing(t *testing.T, server *pgserver.Server, logs ...*proc
 			}
 		}
 	}
-	if holding(t, server.DataDir(), "publicnote") == "" || holding(t, server.DataDir(), "publicward") == "" {
+	if holding(t, server.DataDir(), "publicdiagnosis") == "" || holding(t, server.DataDir(), "publicnote") == "" || holding(t, server.DataDir(), "publicward") == "" {
 		t.Error("the search finds not even what is published")
 	}
 	execute(t, connect(t, s.admin), "CHECKPOINT")
-	for _, canary := range canaries[:3] {
+	for _, canary := range canaries[:4] {
 		if holding(t, s.server.DataDir(), canary) == "" {
 			t.Errorf("the source's server does not hold %q either", canary)
 		}
@@ -261,17 +275,21 @@ func TestSealedReload(t *testing.T) {
 	if plain() != 0 {
 		t.Error("the store is not sealed any more")
 	}
-	s.replace(t, "public.few:\n    updates: immediate", "public.few:\n    updates: {mode: guarded, batch: 20, within: 1s}")
-	if out := s.kproxy(t, "reload"); out.code == 0 || !strings.Contains(out.stderr, "the private store of table public.few has guarded updates, and cannot be sealed yet (fix: restart kproxy without release.seal, or write updates: immediate)") {
+	s.replace(t, "public.few:\n    updates: immediate", "public.few:\n    updates: immediate\n    summary: stored")
+	if out := s.kproxy(t, "reload"); out.code == 0 || !strings.Contains(out.stderr, "the private store of table public.few has a stored summary, and cannot be sealed yet (fix: restart kproxy without release.seal, or remove summary)") {
 		t.Errorf("reload of what cannot be sealed: %d, %s%s", out.code, out.stdout, out.stderr)
 	}
-	s.replace(t, "public.few:\n    updates: {mode: guarded, batch: 20, within: 1s}", "public.few:\n    updates: immediate")
+	s.replace(t, "public.few:\n    updates: immediate\n    summary: stored", "public.few:\n    updates: immediate")
 	s.holdsNothing(t, server, p)
 
 	if code := p.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	s.serve(t)
+	if out := s.kproxy(t, "status"); !strings.Contains(out.stdout, "kproxy rebuild public.visits --new-lineage") {
+		t.Errorf("a guarded table whose store is not to be sealed any more does not wait for a new lineage: %s", out.stdout)
+	}
+	s.kproxy(t, "rebuild", "public.visits", "--new-lineage").must(t)
 	eventually(t, "the store is not sealed", func() bool { return plain() > 0 && sealed() == "" })
 	s.replace(t, "# more\n", sealSection+"\n")
 	if out := s.kproxy(t, "reload").must(t); !strings.Contains(out.stdout, "at the next start only: release.seal") || strings.Contains(out.stdout, "changed:") {

@@ -230,6 +230,10 @@ func (s *guarded) deleteRows(batch queue, release string, gone []lineage.RowID, 
 // row with every class.
 func (s *guarded) writeRows(batch queue, rows []lineage.NewRow) {
 	t := s.t
+	if t.layout.isSealed() {
+		s.writeSealedRows(batch, rows)
+		return
+	}
 	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
 	ids, persons, sealed := make([]int64, len(rows)), make([]int64, len(rows)), make([]bool, len(rows))
 	for i, r := range rows {

@@ -24,7 +24,7 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 	}
 	l := &guardedLoading{
 		s: s, from: from, loading: loading, keys: s.t.keys.gather(from.records), progress: progress,
-		weights: make(map[incremental.ClassID]lineage.Weight),
+		weights: make(map[incremental.ClassID]lineage.Weight), sizes: make(map[incremental.ClassID]int),
 	}
 	for range s.t.layout.sensitive {
 		l.shown = append(l.shown, privacy.NewDictionary())
@@ -34,6 +34,9 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 	}
 	codes := renumbered(l.shown, s.t.values)
 	if err := s.t.endLoading(l.keys, func() error { return loading.End(l.weights, codes) }); err != nil {
+		return err
+	}
+	if err := s.checkLoaded(l.sizes); err != nil {
 		return err
 	}
 	if err := s.loadDeparted(ctx, from); err != nil {
@@ -50,6 +53,7 @@ type guardedLoading struct {
 	keys     *keyGathering
 	shown    []*privacy.Dictionary // of the rows' sensitive values, which come while the records' are numbered
 	weights  map[incremental.ClassID]lineage.Weight
+	sizes    map[incremental.ClassID]int // in rows, of a sealed store
 	progress func(done int)
 }
 
@@ -82,6 +86,9 @@ func (l *guardedLoading) readRows(ctx context.Context) error {
 		if err := l.loading.Row(r); err != nil {
 			return internal(err)
 		}
+		if t.layout.isSealed() {
+			l.sizes[r.Class]++
+		}
 		return nil
 	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.release.releaseTable()))
 }
@@ -112,6 +119,9 @@ func (l *guardedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn
 			catalog.ChangedColumn, catalog.ExpiredColumn,
 		},
 		columns: t.layout.codedColumns(), list: t.layout.columns.listOf(t.layout.codedColumns()), table: t.recordsTable(),
+	}
+	if t.layout.isSealed() {
+		selected.list, selected.sealed = sealedField, true
 	}
 	return l.from.readRecords(ctx, conns, t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.keyTaker(selected))
 }

@@ -13,6 +13,7 @@ import (
 // publish begins a lineage with all records of the snapshot as its first batch. It has
 // them already.
 func (s *guarded) publish(ctx context.Context, p *publisher, _ *snapshot) error {
+	s.sealReturns()
 	s.progress = func(done int) { p.progress("anonymizing", done) }
 	defer func() { s.progress = func(int) {} }()
 	var err error

@@ -18,10 +18,11 @@ func (t *table) loadGeneration(ctx context.Context, from *storeView, g generatio
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	if s, guards := t.mode.(*guarded); guards {
-		s.returns.resume(g)
-	}
 	err := t.unseal(ctx, from.first, g.number)
+	if s, guards := t.mode.(*guarded); guards && err == nil {
+		s.returns.resume(g)
+		s.sealReturns()
+	}
 	if err == nil {
 		err = t.mode.load(ctx, from, progress)
 	}

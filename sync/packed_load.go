@@ -50,7 +50,7 @@ func (s *immediate) checkLoaded() error {
 	partition, k := s.parts[0].partition, s.t.layout.constraints.K()
 	for place := range partition.Classes() {
 		if partition.Size(partition.ClassAt(place)) < k {
-			return &TableError{Table: s.t.layout.name(), What: "a class has fewer records than its constraints demand: it was changed there", Fix: fixStore}
+			return s.t.layout.errSmallClass()
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ import (
 // It keeps no key. For each deleted record whose row stays, it keeps a keyed hash of the key
 // (HMAC-SHA-256, 128 bits of it), in memory and in kproxy_store.departed, until the record
 // returns or the row vanishes. Whoever can read the store, which has the secret too, can test
-// guessed keys and find their rows.
+// guessed keys and find their rows. That of a sealed store is derived from its data key, and not stored.
 type returnTracker struct {
 	mac    hash.Hash // with the table's secret; nil until a record leaves
 	sum    [sha256.Size]byte

@@ -17,8 +17,8 @@ import (
 	"github.com/kproxy/kproxy/internal/seal"
 )
 
-// The store of a sealed table has, in stored_<n>, the number of each record and its row, encrypted as
-// one. The server that it is on cannot read, compare or copy any value of it. So what is to be known of
+// The store of a sealed table has, in stored_<n>, or in records_<n> of a guarded one with its place in the
+// release, the number of each record and its row, encrypted as one. The server that it is on cannot read, compare or copy any value of it. So what is to be known of
 // records is asked of memory, and what memory does not hold of them, such as wide values, passes
 // through kproxy: it reads the rows, opens them, and writes what is published. That a store is sealed
 // makes no other difference to what readers see.
@@ -44,9 +44,11 @@ func (t *table) errUnsealable() error {
 	switch {
 	case !t.layout.isSealed():
 		return nil
-	case !t.isPacked():
-		why = "only tables with immediate updates, and with one division into classes, can be"
-	case len(t.layout.publication.Policy.Audiences) > 0:
+	case t.layout.isLinked():
+		why = "it is released together with others"
+	case !t.isPacked() && !t.layout.isGuarded():
+		why = "only tables with one division into classes can be"
+	case len(t.layout.audiences) > 0:
 		why = "it is published for audiences"
 	case t.layout.subject >= 0:
 		why = "it has a subject"
@@ -127,6 +129,11 @@ func (t *layout) errSpoiled() error {
 	return &TableError{Table: t.name(), What: "a row of its private store cannot be opened: it was changed there, or belongs elsewhere", Fix: fixStore}
 }
 
+// errSmallClass is a class of a sealed store that kproxy cannot have written.
+func (t *layout) errSmallClass() error {
+	return &TableError{Table: t.name(), What: "a class has fewer records than its constraints demand: it was changed there", Fix: fixStore}
+}
+
 // names are those of the columns.
 func (c storedColumns) names() []string {
 	names := make([]string, len(c))
@@ -204,8 +211,8 @@ func (o *rowOpener) open(record int64, sealed []byte, values []value) (err error
 // sealedField is a sealed row as an expression whose text has nothing to escape.
 const sealedField = "pg_catalog.encode(" + catalog.CiphertextColumn + ", 'hex')"
 
-// openedRows opens rows on their way from the server, each a line with the number of its record and
-// the sealed row: what is passed on has some of the columns instead.
+// openedRows opens rows on their way from the server, each a line with the number of its record, what else is to be
+// known of it, and the sealed row: what is passed on has some of the columns instead of that.
 type openedRows struct {
 	to      io.Writer
 	opener  *rowOpener
@@ -249,7 +256,9 @@ func (r *openedRows) Write(piece []byte) (int, error) {
 }
 
 func (r *openedRows) open(line string) error {
-	number, sealed, _ := strings.Cut(line, "\t")
+	end := max(0, strings.LastIndexByte(line, '\t'))
+	own, sealed := line[:end], strings.TrimPrefix(line[end:], "\t")
+	number, _, _ := strings.Cut(own, "\t")
 	record, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		return errCopyText
@@ -260,7 +269,7 @@ func (r *openedRows) open(line string) error {
 	if err := r.opener.open(record, r.sealed, r.values); err != nil {
 		return err
 	}
-	r.text = append(r.text, number...)
+	r.text = append(r.text, own...)
 	for _, c := range r.columns {
 		r.text = appendCopyField(append(r.text, '\t'), r.values[c])
 	}

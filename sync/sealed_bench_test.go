@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // BenchmarkSealedStore measures what sealing costs: the same table with its store apart, as it is and sealed. Both arms
 // follow the same changes, one by one, and start again, in turns.
 //
-//	go test ./sync -run xxx -bench 'SealedStore/rows=20000$' -benchtime 3x -timeout 9m
+//	go test ./sync -run xxx -bench 'SealedStore/immediate/rows=20000$' -benchtime 3x -timeout 9m
 func BenchmarkSealedStore(b *testing.B) {
-	for _, rows := range []int{20_000, 1_000_000} {
-		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) { sealedStore(b, rows, min(rows, 100_000)) })
+	for _, updates := range []catalog.Updates{{Mode: catalog.Immediate}, {Mode: catalog.Guarded, Crowd: 5, Batch: 1000, Within: time.Hour}} {
+		for _, rows := range []int{20_000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/rows=%d", updates.Mode, rows), func(b *testing.B) { sealedStore(b, updates, rows, min(rows, 100_000)) })
+		}
 	}
 }
 
@@ -24,12 +28,12 @@ type sealingCost struct {
 	start  time.Duration // processor time of kproxy
 }
 
-func sealedStore(b *testing.B, rows, changes int) {
+func sealedStore(b *testing.B, updates catalog.Updates, rows, changes int) {
 	b.Helper()
 	var arms [2]*sealingCost
 	for i := range arms {
 		policy := protectedPeople()
-		policy.Sealed = i == 1
+		policy.Sealed, policy.Updates = i == 1, updates
 		arms[i] = &sealingCost{applyBench: newApplyBenchOf(b, rows, policy, true)}
 	}
 	b.ResetTimer()
@@ -53,7 +57,8 @@ func sealedStore(b *testing.B, rows, changes int) {
 func (a *sealingCost) follow(changes int) {
 	a.b.Helper()
 	var records string
-	a.ask(a.store, "SELECT 'kproxy_store.stored_' || max(generation) FROM kproxy_store.generation", &records)
+	a.ask(a.store, "SELECT relname FROM pg_class WHERE relnamespace = 'kproxy_store'::regnamespace AND relname ~ '^(stored|records)_[0-9]+$'", &records)
+	records = "kproxy_store." + records
 	if a.stored == 0 { // as it was made
 		a.ask(a.store, fmt.Sprintf("SELECT pg_table_size('%s')", records), &a.stored)
 	}

@@ -15,14 +15,33 @@ import (
 )
 
 // createSealed makes the table of records, and the type of what is published of them as it is; typed
-// are the stored columns as typed NULLs.
+// are the stored columns as typed NULLs. That of a guarded table is filled, until the release is made.
 func (t *table) createSealed(typed string) []string {
+	places, kind := "", "TABLE"
+	if kept := t.keptPlaces(); len(kept) > 0 {
+		places, kind = ", "+definitions(kept), "UNLOGGED TABLE"
+	}
 	return []string{
-		fmt.Sprintf("CREATE TABLE %s (%s bigint, %s bytea NOT NULL) WITH (fillfactor = %d)", t.recordsTable(), recordColumn, catalog.CiphertextColumn, recordsFill),
+		fmt.Sprintf("CREATE TABLE %s (%s bigint, %s bytea NOT NULL%s) WITH (fillfactor = %d)", t.recordsTable(), recordColumn, catalog.CiphertextColumn, places, recordsFill),
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET STORAGE EXTERNAL", t.recordsTable(), catalog.CiphertextColumn), // it cannot be compressed
 		t.keepKey(),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM (SELECT 0::bigint AS %s, %s) AS r WITH NO DATA",
-			t.release.copiedTable(), t.layout.view().copiedList("r."), recordColumn, typed),
+		fmt.Sprintf("CREATE %s %s AS SELECT %s FROM (SELECT 0::bigint AS %s, %s) AS r WITH NO DATA",
+			kind, t.release.copiedTable(), t.layout.view().copiedList("r."), recordColumn, typed),
+	}
+}
+
+// insertSealed writes new rows, sealed, with their places.
+func (t *table) insertSealed(batch *statements, ids []incremental.RecordID, place func([]incremental.RecordID) []any) {
+	places, sealer := t.keptPlaces(), rowSealer{box: t.sealing.box}
+	at := listed(places, "")
+	sql := fmt.Sprintf("INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT u.record, %[3]s, u.row FROM unnest($1::bigint[]%[5]s, $%[6]d::bytea[]) AS u(record, %[3]s, row)",
+		t.recordsTable(), recordColumn, at, catalog.CiphertextColumn, typedArrays(2, places), 2+len(places))
+	for chunk := range slices.Chunk(ids, writeChunk) {
+		rows := make([][]byte, len(chunk))
+		for i, id := range chunk {
+			rows[i] = slices.Clone(sealer.seal(int64(id), t.pending.rows[id].values))
+		}
+		batch.Queue(sql, append(append([]any{recordNumbers(chunk)}, place(chunk)...), rows)...)
 	}
 }
 

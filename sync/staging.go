@@ -131,6 +131,9 @@ func (p *publisher) dropAll() string {
 
 func (p *publisher) stagingTables() []string {
 	tables := []string{p.stagingTable("member")}
+	if p.stagesCopies() {
+		tables = append(tables, p.table.release.copiedTable())
+	}
 	for i := range p.table.parts {
 		tables = append(tables, p.stagingTable(p.stagingClasses(i)))
 	}
@@ -202,5 +205,5 @@ func (p *publisher) releaseQuery(condition string) string {
 		fmt.Fprintf(&joins, " JOIN c%d USING (%s)", i, part.column)
 	}
 	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s WHERE %s",
-		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(noPseudonym), p.table.recordsTable(), joins.String(), condition)
+		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(noPseudonym), p.readableRecords(), joins.String(), condition)
 }

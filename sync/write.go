@@ -115,6 +115,10 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 		}
 	}
 	slices.Sort(ids)
+	if t.layout.isSealed() {
+		t.insertSealed(batch, ids, place)
+		return
+	}
 	casts := sqlList(t.layout.columns, func(i int, c catalog.Column) string { return fmt.Sprintf("u.c%d::%s", i, c.Type) })
 	names := sqlList(t.layout.columns, func(i int, _ catalog.Column) string { return fmt.Sprintf("c%d", i) })
 	places := t.keptPlaces()

@@ -148,8 +148,6 @@ func unsealable(policy catalog.Policy) (found []unsealed) {
 	for _, t := range policy.Tables {
 		switch {
 		case policy.IsMember(t.Table):
-		case t.Updates.Mode == catalog.Guarded:
-			found = append(found, unsealed{fmt.Sprintf("the private store of table %s has guarded updates, and cannot be sealed yet", t.Table), "write updates: immediate"})
 		case t.Subject != "":
 			found = append(found, unsealed{fmt.Sprintf("the private store of table %s has a subject, and cannot be sealed yet", t.Table), "remove subject"})
 		case t.Summary == catalog.SummaryStored:

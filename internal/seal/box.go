@@ -56,6 +56,15 @@ func NewBox(key DataKey, columns []string) *Box {
 	return b
 }
 
+// Secret derives 32 bytes from the data key for a purpose, which tell nothing of it, nor of those for other purposes.
+func (b *Box) Secret(purpose string) []byte {
+	secret, err := hkdf.Key(sha256.New, b.key[:], nil, "kproxy: secret 1\x00"+purpose, keySize)
+	if err != nil {
+		panic(err) // so many bytes can be derived
+	}
+	return secret
+}
+
 // renew has another derived key seal, unless somebody else has seen to that.
 func (b *Box) renew(spent *sealer) {
 	s := &sealer{}

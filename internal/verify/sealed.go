@@ -10,6 +10,9 @@ func (r *relations) isSealed() bool { return r.publication.IsSealed() }
 // sealedPromises are those that are not asked of a sealed store.
 func (r *relations) sealedPromises() []string {
 	promises := []string{copiesAgree}
+	if r.isGuarded() {
+		promises[0] = copiesOfRecords
+	}
 	for _, c := range r.publication.Columns {
 		if c.Generalized() {
 			promises = append(promises, trueOf(c))

@@ -175,12 +175,12 @@ func (s session) verifyTable(p catalog.Publication) (TableReport, error) {
 	if len(p.Policy.Hidden) == 0 {
 		steps = slices.Delete(steps, 2, 3)
 	}
+	if t.relations.isGuarded() {
+		steps[0].do, steps[len(steps)-2].do = t.countGuarded, t.checkLineage
+	}
 	if t.relations.isSealed() {
 		steps = steps[:len(steps)-1]
 		t.report.NotAsked = t.relations.sealedPromises()
-	}
-	if t.relations.isGuarded() {
-		steps[0].do, steps[len(steps)-2].do = t.countGuarded, t.checkLineage
 	}
 	if err := t.take(steps); err != nil {
 		return t.report, err

@@ -23,7 +23,7 @@ func checkSeal(ctx context.Context, conn *pgx.Conn, c *config.Config) (inspect.R
 		return nil, err
 	case !c.Release.Seal.IsSet() && len(ids) > 0:
 		return inspect.Report{{
-			Severity: inspect.Warning, Code: codeSeal, What: "the private store is sealed, and the configuration has no release.seal: from its next start kproxy publishes the tables afresh, and stores their rows as they are",
+			Severity: inspect.Warning, Code: codeSeal, What: "the private store is sealed, and the configuration has no release.seal: from its next start kproxy publishes the tables afresh, and stores their rows as they are; guarded ones are halted until 'kproxy rebuild TABLE --new-lineage'",
 			Fix: "write release.seal, unless that is meant; see docs/sealed.md",
 		}}, nil
 	case !c.Release.Seal.IsSet():

@@ -49,14 +49,17 @@ func TestSealsFollowTheStart(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	guarded := b
-	guarded.Updates = catalog.Updates{Mode: catalog.Guarded, Batch: 20}
-	const refused = "the private store of table public.b has guarded updates, and cannot be sealed yet (fix: restart kproxy without release.seal, or write updates: immediate)"
-	if err := config.CheckSealed(Takeover(of("1", a), of("", a, guarded)).Policy); err == nil || err.Error() != refused {
+	guarded, subject := b, b
+	guarded.Updates, subject.Subject = catalog.Updates{Mode: catalog.Guarded, Batch: 20}, "person"
+	if err := config.CheckSealed(Takeover(of("1", a), of("", a, guarded)).Policy); err != nil {
 		t.Errorf("a guarded table in a process that seals: %v", err)
 	}
-	if err := config.CheckSealed(Takeover(of("", a), of("", a, guarded)).Policy); err != nil {
-		t.Errorf("a guarded table in a process that does not: %v", err)
+	const refused = "the private store of table public.b has a subject, and cannot be sealed yet (fix: restart kproxy without release.seal, or remove subject)"
+	if err := config.CheckSealed(Takeover(of("1", a), of("", a, subject)).Policy); err == nil || err.Error() != refused {
+		t.Errorf("a table with a subject in a process that seals: %v", err)
+	}
+	if err := config.CheckSealed(Takeover(of("", a), of("", a, subject)).Policy); err != nil {
+		t.Errorf("a table with a subject in a process that does not: %v", err)
 	}
 	audiences := of("", a)
 	audiences.Policy.Audiences = []catalog.Audience{{Name: "press"}}
