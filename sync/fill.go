@@ -28,7 +28,7 @@ func (p *publisher) write(ctx context.Context) error {
 	p.durations.records = p.durations.lap()
 	p.config.Failpoint(FailRecordsFilled)
 	if !p.table.isPacked() && !p.table.layout.isMirrored() {
-		if err := p.stageCopies(ctx); err != nil {
+		if err := p.stageCopies(ctx, filled); err != nil {
 			return err
 		}
 		if err := p.fillRelease(ctx, filled); err != nil {

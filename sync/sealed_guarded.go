@@ -127,11 +127,20 @@ func (p *publisher) readableRecords() string {
 }
 
 // stageCopies sends what the first release shows of records as it is, read from the sealed store. The rows pass
-// through: none of them is kept.
-func (p *publisher) stageCopies(ctx context.Context) error {
+// through: none of them is kept. While the records that were made are claimed, the table with copies is the one made with them.
+func (p *publisher) stageCopies(ctx context.Context, made targets) error {
 	if !p.stagesCopies() {
 		return nil
 	}
+	return p.anew(ctx, 1, func(ctx context.Context, _ int, tx pgx.Tx) error {
+		if err := claim(ctx, tx, p.table.recordsTable(), made.records); err != nil {
+			return err
+		}
+		return p.sendCopies(ctx, tx)
+	})
+}
+
+func (p *publisher) sendCopies(ctx context.Context, to pgx.Tx) error {
 	t, names := p.table, recordColumn
 	for _, c := range t.layout.kept.Columns {
 		if c.Part == catalog.Copy {
@@ -154,7 +163,7 @@ func (p *publisher) stageCopies(ctx context.Context) error {
 		}
 		into.CloseWithError(err) // nil is the end of the rows
 	}()
-	_, err := p.writers[0].PgConn().CopyFrom(ctx, piped, "COPY "+t.release.copiedTable()+" ("+names+") FROM STDIN")
+	_, err := to.Conn().PgConn().CopyFrom(ctx, piped, "COPY "+t.release.copiedTable()+" ("+names+") FROM STDIN")
 	if err != nil {
 		piped.CloseWithError(errInVain)
 	}
