@@ -56,7 +56,7 @@ func TestSealedGuardedInAllWays(t *testing.T) {
 				syncers[i], stops[i] = b.run()
 			}
 			waiting, expired, stale, ghosts, returned := 0, 0, 0, 0, 0
-			for step := range uint64(70) {
+			for step := range uint64(36) {
 				for i, b := range benches {
 					restarts := step%12 == 11
 					if restarts {
