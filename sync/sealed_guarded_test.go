@@ -49,7 +49,7 @@ func TestSealedGuardedIsAsUnsealed(t *testing.T) {
 	t.Parallel()
 	const rows = 150
 	left, back := 0, 0
-	for seed := range uint64(1) {
+	for _, seed := range []uint64{1} {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			var benches [2]*bench
 			var syncers [2]*Syncer
