@@ -103,14 +103,14 @@ func (t *table) unseal(ctx context.Context, conn *pgconn.PgConn, generation int6
 		return err
 	}
 	if found.ID == "" {
-		return &TableError{Table: t.layout.name(), What: "the key that its private store is sealed with is gone from kproxy_store.seal", Fix: fixStore}
+		return &TableError{Table: t.layout.name(), What: "the key that its private store is sealed with is gone from kproxy_store.seal", Fix: t.layout.fixStore()}
 	}
 	key, err := t.sealing.ring.Unwrap(found, t.place(generation))
 	switch {
 	case errors.Is(err, seal.ErrUnknownKey):
 		return errOtherKey(found.ID)
 	case err != nil:
-		return &TableError{Table: t.layout.name(), What: "the key that its private store is sealed with was changed in kproxy_store.seal, or is another generation's", Fix: fixStore}
+		return &TableError{Table: t.layout.name(), What: "the key that its private store is sealed with was changed in kproxy_store.seal, or is another generation's", Fix: t.layout.fixStore()}
 	}
 	t.sealing.box = seal.NewBox(key, t.layout.columns.names())
 	return nil
@@ -126,12 +126,12 @@ func errOtherKey(id string) error {
 
 // errSpoiled is a record whose row cannot be opened.
 func (t *layout) errSpoiled() error {
-	return &TableError{Table: t.name(), What: "a row of its private store cannot be opened: it was changed there, or belongs elsewhere", Fix: fixStore}
+	return &TableError{Table: t.name(), What: "a row of its private store cannot be opened: it was changed there, or belongs elsewhere", Fix: t.fixStore()}
 }
 
 // errSmallClass is a class of a sealed store that kproxy cannot have written.
 func (t *layout) errSmallClass() error {
-	return &TableError{Table: t.name(), What: "a class has fewer records than its constraints demand: it was changed there", Fix: fixStore}
+	return &TableError{Table: t.name(), What: "a class has fewer records than its constraints demand: it was changed there", Fix: t.fixStore()}
 }
 
 // names are those of the columns.

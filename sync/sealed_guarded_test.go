@@ -274,7 +274,7 @@ func TestSpoiledGuardedSeal(t *testing.T) {
 		var s *Syncer
 		s, stop = b.run()
 		await(t, "the table is halted", func() bool { return s.Status().Tables[people].State == Halted }, s)
-		if status := s.Status().Tables[people]; !strings.Contains(status.Problem, "private store") && !strings.Contains(status.Problem, "fewer records") || !strings.Contains(status.Fix, "kproxy rebuild public.people") {
+		if status := s.Status().Tables[people]; !strings.Contains(status.Problem, "private store") && !strings.Contains(status.Problem, "fewer records") || !strings.Contains(status.Fix, "kproxy rebuild public.people --new-lineage") {
 			t.Errorf("%s: %+v", name, status)
 		}
 		if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{people}); err != nil {

@@ -66,9 +66,13 @@ func errUnloadable(of *layout, err error) error {
 	case errors.As(err, &halt):
 		err = errors.New(halt.What)
 	}
-	fix := fixStore
-	if of.isGuarded() {
-		fix = fixEnded
+	return &TableError{Table: of.name(), What: "its private store cannot be loaded", Err: err, Fix: of.fixStore()}
+}
+
+// fixStore is what heals a store that cannot be loaded.
+func (t *layout) fixStore() string {
+	if t.isGuarded() {
+		return fixEnded
 	}
-	return &TableError{Table: of.name(), What: "its private store cannot be loaded", Err: err, Fix: fix}
+	return fixStore
 }
