@@ -8,9 +8,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// checkAttributes checks that each generalized column is true of every member of its
-// class, and no more exact than its hierarchy allows. NULL is always true: it says that a
-// value is missing or hidden.
+// checkAttributes checks that each generalized column is true of every member of its class,
+// and no more exact than its hierarchy allows. NULL is always true: the value is missing or
+// hidden.
 func (t *table) checkAttributes() error {
 	for _, c := range t.relations.publication.Columns {
 		if !c.Generalized() {
@@ -130,8 +130,8 @@ func (a attributeCheck) isTrue() string { return trueOf(a.column) }
 
 func trueOf(c catalog.PublishedColumn) string { return c.Name + " is true of every value" }
 
-// text is a value in the output form of its type, as replication sends it. Casts of
-// boolean and char(n) give another form.
+// text is a value in the output form of its type, as replication sends it. A cast of a
+// boolean or char(n) to text gives another form.
 func text(source catalog.Column, expression string) string {
 	if source.BaseType == "text" || source.BaseType == "varchar" {
 		return expression + `::text COLLATE "C"`

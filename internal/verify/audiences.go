@@ -9,7 +9,8 @@ import (
 // AudienceReport is the proof for what an audience sees of a table.
 type AudienceReport struct {
 	Audience string `json:"audience"`
-	// Unseen says that the audience does not see the table, of which a release is made for it with those of others.
+	// Unseen says that the audience does not see the table. Its release exists because it is made together with
+	// those of other tables.
 	Unseen bool `json:"unseen,omitempty"`
 	// Rows counts the published relation, or the release that is not seen.
 	Rows int64 `json:"rows"`
@@ -21,8 +22,8 @@ type AudienceReport struct {
 	Checks   []Check `json:"checks"`
 }
 
-// verifyAudiences verifies what each audience sees as a table by itself, and that its classes are
-// unions of those of the audience before.
+// verifyAudiences verifies each audience's release as a table of its own, and that its classes are
+// unions of the classes of the audience before it.
 func (t *table) verifyAudiences() error {
 	finer := &t.relations
 	for _, of := range t.relations.publication.Policy.Audiences {
@@ -68,7 +69,7 @@ func (t *table) verifyAudiences() error {
 	return nil
 }
 
-// checkUnions checks of each part that the records of a finer class are in one class, or that all are withheld.
+// checkUnions checks, for each part, that all records of a finer class are in one class, or all withheld.
 func (t *table) checkUnions(finer string) error {
 	for _, p := range t.relations.parts {
 		if err := t.checkUnionsOf(p, finer); err != nil {

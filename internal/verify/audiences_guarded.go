@@ -6,9 +6,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// An audience of a guarded table sees rows of the release before it, copied when their group was made. Records
-// are there as they stand in its rows: a view has them with the groups, and stale where they have changed, or
-// where the release before has another row in their place.
+// An audience of a guarded table sees copies of rows of the release before it, made together with their group. A view
+// joins these rows with the groups. A row is stale where its record has changed, or where the release before has
+// another row in its place.
 
 // checkCoarser compares what an audience sees of a guarded table with the release before it.
 func (t *table) checkCoarser(finer *relations) error {
@@ -44,28 +44,27 @@ func (t *table) checkCoarser(finer *relations) error {
 	return nil
 }
 
-// followed are the rows that an audience sees, each with that of the finer release that it stands for now.
+// followed pairs each row that an audience sees with the row of the finer release that it stands for now.
 func (t *table) followed() string {
 	return fmt.Sprintf("(SELECT l.kproxy_class, l.kproxy_row, coalesce(p.now, l.kproxy_row) AS now, p.now IS NOT NULL AS parted FROM %s l LEFT JOIN %s p USING (kproxy_row))",
 		t.relations.release, t.relations.parted)
 }
 
-// dividedQuery finds classes of the finer release of which only a part is shown, or in several groups.
+// dividedQuery finds classes of the finer release that are shown in part, or in several groups.
 func (t *table) dividedQuery(finer *relations) string {
 	return fmt.Sprintf("SELECT 'class ' || f.kproxy_class || ' of the finer release is in ' || count(DISTINCT r.kproxy_class) || ' classes, and ' || count(*) FILTER (WHERE r.kproxy_class IS NULL) || ' of its rows are in none'"+
 		" FROM %s f LEFT JOIN %s r ON r.now = f.kproxy_row GROUP BY f.kproxy_class"+
 		" HAVING count(DISTINCT r.kproxy_class) > 1 OR count(DISTINCT r.kproxy_class) = 1 AND count(r.kproxy_class) < count(*) OR count(DISTINCT r.parted) > 1", finer.release, t.followed())
 }
 
-// unknownQuery finds classes of the finer release that are shown, or not, otherwise than is noted.
+// unknownQuery finds classes of the finer release whose note differs from whether they are shown.
 func (t *table) unknownQuery(finer *relations) string {
 	return fmt.Sprintf("SELECT 'class ' || class FROM (SELECT f.kproxy_class AS class, min(r.kproxy_class) AS shown, bool_or(coalesce(r.parted, false)) AS parted FROM %s f LEFT JOIN %s r ON r.now = f.kproxy_row GROUP BY 1) s"+
 		" FULL JOIN %s u USING (class) WHERE shown IS NULL AND (u.shown_in IS NOT NULL OR u.withheld IS NULL) OR parted IS NULL"+
 		" OR shown IS NOT NULL AND (parted <> (u.shown_in IS NOT NULL) OR u.shown_in <> shown OR u.withheld)", finer.release, t.followed(), t.relations.followed)
 }
 
-// partedQuery finds rows that are noted to have another one in their place, and are not there, or whose other one is
-// not.
+// partedQuery finds notes of a row that another one has replaced where either row is missing.
 func (t *table) partedQuery(finer *relations) string {
 	return fmt.Sprintf("SELECT 'row ' || p.kproxy_row FROM %s p WHERE p.now = p.kproxy_row OR NOT EXISTS (SELECT FROM %s l WHERE l.kproxy_row = p.kproxy_row) OR NOT EXISTS (SELECT FROM %s f WHERE f.kproxy_row = p.now)",
 		t.relations.parted, t.relations.release, finer.release)

@@ -7,10 +7,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// If persons have several values, every choice of one value for each of them must be
-// diverse. Suspects are groups that are not diverse if the most frequent values are taken as
-// though each person had one. For these, the query searches for a choice that violates the
-// constraint: a few values, taken in the order of their frequencies, suffice.
+// Where persons have several values, every choice of one value a person must be diverse.
+// Suspects are the groups that would not be diverse if each person had only the most frequent
+// of their values. For these, the query searches for a choice that violates the constraint. It
+// suffices to try a few values, in the order of their frequencies.
 //
 //	values: suspect id, size, rank, n, and which n persons have the value, by number
 const held = `, numbering AS (SELECT dense_rank() OVER (ORDER BY %[1]s) AS id, v, who FROM rows),

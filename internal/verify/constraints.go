@@ -44,8 +44,8 @@ func (t *table) checkConstraints() error {
 	return nil
 }
 
-// checkHidden counts, for constraints on columns that the readers do not see, the stored records of each
-// class: who pools what these readers have with a release that shows such a column has no more.
+// checkHidden checks constraints on columns that these readers do not see. It counts the stored records of each
+// class, which is the most that anyone learns by pooling this release with one that shows the column.
 func (t *table) checkHidden(constraints []privacy.Spec, hidden []string) error {
 	for _, constraint := range constraints {
 		over := attributesOver(t.relations.publication, constraint)

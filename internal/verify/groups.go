@@ -13,8 +13,8 @@ type groups struct {
 	relations *relations
 	part      part
 	columns   []catalog.PublishedColumn
-	// stored says that records of the store are counted by their classes: of columns that the readers of
-	// the rows do not see.
+	// stored says that stored records are counted, by class, as the readers of the rows do not see the
+	// column.
 	stored bool
 }
 
@@ -37,9 +37,9 @@ func (g groups) counted() string {
 	return "count(*)"
 }
 
-// rows is a query for the published rows, behind the alias s: the columns by which
-// they are grouped, as g0, g1 and so on, further expressions, and who, the
-// person, where there is a subject.
+// rows is a query for the published rows, with the alias s. It selects the columns that
+// they are grouped by, as g0, g1 and so on, further expressions, and, where there is a
+// subject, the person as who.
 func (g groups) rows(further string) string {
 	switch {
 	case g.stored && g.relations.isGuarded(): // rows of audiences have all columns
@@ -80,7 +80,8 @@ func (g groups) names() []string {
 // describe begins the description of a group, by its size.
 func (g groups) describe() string { return "SELECT 'a group of ' || size || ' " + g.unit() + "' || " }
 
-// tally begins a query by what tallied counts. It is not recursive where it need not be, as Citus asks of rows that are distributed.
+// tally begins a query with what tallied counts. It is recursive only where it must be: Citus refuses recursive queries
+// over distributed rows.
 func (g groups) tally(column catalog.Column, x string) string {
 	return "WITH " + g.tallies(column, x)
 }

@@ -31,8 +31,8 @@ func (t *table) countGuarded() error {
 // guardedRelease writes queries about the rows of a guarded release and their records.
 type guardedRelease struct{ relations *relations }
 
-// lives is a query for the classes: their numbers of rows, of ghosts and of stale rows, their weights, and
-// how many rows these leave out by themselves.
+// lives is a query for the classes, with their numbers of rows, ghosts and stale rows, their weights, and how
+// many rows each weight leaves out.
 func (g guardedRelease) lives() string {
 	return fmt.Sprintf("SELECT l.kproxy_class AS class, count(*) AS n, count(*) - count(o.kproxy_row) AS ghosts, count(*) FILTER (WHERE o.stale) AS stale,"+
 		" min(l.kproxy_weight)::float8 AS weight, max(l.kproxy_discounted) AS told"+

@@ -94,9 +94,9 @@ func onCalendar(spec hierarchy.Spec) string {
 }
 
 // checkRepresentative checks that the representative is in the published range. Without a
-// range, it must be between the least and the greatest value of the class, or in one interval
-// of the policy with them. Numbers are then compared as float8, as the midpoint of whole
-// numbers beyond 2^53 is no more exact.
+// range, it must be between the least and the greatest value of the class, or share an
+// interval of the policy with them. Numbers are then compared as float8: the midpoint of whole
+// numbers beyond 2^53 is no more exact than that.
 func (a attributeCheck) checkRepresentative() error {
 	check := a.column.Name + " lies among the values of its class"
 	for _, bounds := range a.relations.publication.Columns {

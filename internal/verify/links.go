@@ -10,8 +10,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// linked is a publication with the links of its lineage as audiences, those that nobody sees any more among them: what is behind
-// these is made of their classes. Where they do not show what the publication says, it stays as it is.
+// linked is a publication with the links of its lineage as audiences. Links that nobody sees any more are among them, since
+// the classes of those behind them are unions of theirs. Where the links do not show what the publication says, it stays
+// as it is.
 func (s session) linked(p catalog.Publication) (catalog.Publication, error) {
 	of, err := s.lineageOf(p)
 	if err != nil || of == nil || !p.ShownBy(*of) { // what is shown is compared with the policy then
@@ -20,7 +21,7 @@ func (s session) linked(p catalog.Publication) (catalog.Publication, error) {
 	return p.Linked(*of), nil
 }
 
-// lineageOf is what the store keeps of the lineage of a table; nil where it has none, or none that is understood.
+// lineageOf is the lineage that the store keeps for a table; nil if there is none, or an unknown form of it.
 func (s session) lineageOf(p catalog.Publication) (*catalog.Lineage, error) {
 	if p.Policy.Updates.Mode != catalog.Guarded {
 		return nil, nil
@@ -41,7 +42,7 @@ func (s session) lineageOf(p catalog.Publication) (*catalog.Lineage, error) {
 	return &of, nil
 }
 
-// storedAs is what the tables in the store are called by that have what the table's audience sees.
+// storedAs is the name that the store's tables for this audience of the table carry.
 func (t *table) storedAs() (string, error) {
 	p := t.relations.publication
 	if t.relations.store != "" || p.Policy.Audience == "" {
@@ -59,7 +60,7 @@ func (t *table) storedAs() (string, error) {
 	return p.Policy.Audience, nil
 }
 
-// verifyRemoved compares what is kept of an audience that sees the table no more with the release before it.
+// verifyRemoved compares what is kept for an audience that no longer sees the table with the release before it.
 func (t *table) verifyRemoved(finer *relations) error {
 	found, err := t.locate()
 	if err != nil || !found {

@@ -7,8 +7,8 @@ import (
 )
 
 // verifyMirrored verifies a table that is not protected: readers see each row of the private store
-// once, with the values of the listed columns. What the store has is not compared with the source,
-// which changes meanwhile; 'kproxy resync' compares them row by row, as of one position.
+// once, with the values of the listed columns. The store is not compared with the source, which
+// changes meanwhile; 'kproxy resync' compares them row by row, at one position.
 func (t *table) verifyMirrored() error {
 	return t.take([]step{{"counts", t.countMirrored}, {"rows", t.checkMirrored}})
 }
@@ -26,7 +26,7 @@ func (t *table) countMirrored() error {
 	return nil
 }
 
-// checkMirrored compares the rows by the texts of their values, which takes no equality of types. It
+// checkMirrored compares the rows by the texts of their values, as some types have no equality. It
 // names no value.
 func (t *table) checkMirrored() error {
 	columns := ""
@@ -36,7 +36,7 @@ func (t *table) checkMirrored() error {
 		}
 		columns += catalog.QuoteIdentifier(c.Name)
 	}
-	// Names may have the signs that formats have: none is part of one.
+	// A name can contain a percent sign, so no name becomes part of a format.
 	rows := func(of string) string {
 		return "(SELECT ROW(" + columns + ")::text AS shown, count(*) AS n FROM " + of + " GROUP BY 1)"
 	}

@@ -18,8 +18,8 @@ type part struct {
 	attributes []int
 }
 
-// partsOf divides the quasi-identifiers, in the order of the first of each part. It does not
-// use the parts that the release was made with, which could be wrong.
+// partsOf divides the quasi-identifiers into parts, ordered by the first column of each. It does
+// not take the parts that the release was made with, which could be wrong.
 func partsOf(p catalog.Publication) []part {
 	if p.Policy.IsMirrored() {
 		return nil // it has no classes

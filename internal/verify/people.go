@@ -26,11 +26,11 @@ import (
 //     their rows, for those of a cell with the values of its window, and for those of a class
 //     of the pool with the values of its rows.
 //
-// Whose a row is follows from the raw keys in the private store. Where updates are guarded, a row can
-// outlive its record, and stand for one that has changed: whose it was is what the release was marked
-// with. The marks of rows that belong together have to agree, with one another and, in rows with keys whose
-// records are as they were, with the raw keys; constraints count what is published, and has been. k is
-// counted in each class, since its rows come and go together. Whose rows without keys are, is believed.
+// The raw keys in the private store tell whose a row is. Where updates are guarded, a row can outlive its
+// record, or stand for one that has changed: then the release's marks tell whose it was. The marks of rows
+// that belong together must agree with one another and, in rows with keys whose records have not changed,
+// with the raw keys. Constraints count what is published, and what has been. k is counted in each class,
+// since its rows come and go together. For rows without keys, the marks are taken as true.
 type persons struct {
 	session
 	people  catalog.People
@@ -76,8 +76,8 @@ func (p *persons) numbers() []int {
 	return numbers
 }
 
-// noNestedLoops: joins of subqueries have no statistics, and without nested loops a wrong estimate cannot make one
-// quadratic.
+// noNestedLoops keeps joins from becoming quadratic: joins of subqueries have no statistics, so that their estimates can
+// be wrong.
 const noNestedLoops = "SET LOCAL enable_nestloop = off"
 
 // verify checks all tables, and what audiences see of them.
@@ -148,8 +148,8 @@ func (m *member) verify() error {
 	return m.take(slices.Concat([]step{{"counts", m.count}, {"records", m.checkRows}}, shown))
 }
 
-// isUnknown reports whether no outsider knows a row of the table. Nothing is then to be hidden of
-// a row with keys but what its parent's hides.
+// isUnknown reports whether no outsider knows a row of the table. A row with keys then hides only
+// what its parent's row hides.
 func (m *member) isUnknown() bool { return !m.isRoot() && m.of.people.Tables[m.number].Unknown }
 
 func (m *member) isRoot() bool { return m.number == people.Root }

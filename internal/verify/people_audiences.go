@@ -7,8 +7,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// verifyAudiences verifies what each audience sees as tables by themselves, and that its classes, cells and
-// rows without keys are unions of those of the audience before.
+// verifyAudiences verifies each audience's release as tables of their own, and that its classes, cells and
+// rows without keys are unions of those of the audience before it.
 func (p *persons) verifyAudiences() error {
 	finer := p
 	for _, of := range p.members[people.Root].relations.publication.Policy.Audiences {
@@ -44,7 +44,7 @@ func (p *persons) verifyAudiences() error {
 	return nil
 }
 
-// locateRemoved finds what is kept of an audience that sees the tables no more; false where it is not there.
+// locateRemoved finds what is kept for an audience that no longer sees the tables; false where nothing is.
 func (p *persons) locateRemoved() (found bool, err error) {
 	found = true
 	for _, number := range p.numbers() {
@@ -78,8 +78,8 @@ func (m *member) checkUnions(finer *member) error {
 		rows(finer), rows(m)))
 }
 
-// checkFollowed compares a table with guarded updates with the release before, which can have taken back what is shown
-// here. What is still there is shown as a whole or waits, and a pseudonym leads to one there.
+// checkFollowed compares a table with guarded updates with the release before it, which may have withdrawn what is shown
+// here. What is still there is shown whole or waits, and each pseudonym leads to one of that release.
 func (m *member) checkFollowed(finer *member) error {
 	both := fmt.Sprintf("SELECT l.*, f.kproxy_class AS finer, f.kproxy_persons AS finer_persons, f.kproxy_window AS finer_window, f.kproxy_alias AS finer_alias FROM %s l LEFT JOIN %s f USING (kproxy_row)", m.relations.release, finer.relations.release)
 	shown := fmt.Sprintf("SELECT l.kproxy_class AS class, count(*) AS n, count(r.kproxy_class) AS shown, count(DISTINCT r.kproxy_class) AS classes FROM %s l LEFT JOIN %s r USING (kproxy_row) WHERE l.kproxy_persons IS NOT NULL GROUP BY 1", finer.relations.release, m.relations.release)

@@ -127,7 +127,7 @@ func (m *member) checkFreshness() error {
 		m.relations.records, m.report.Stale, m.report.Ghosts, catalog.QuoteLiteral(name.Schema), catalog.QuoteLiteral(name.Relation))})
 }
 
-// unsaid is how many values a group has at least that can violate a diversity: where updates are guarded,
+// unsaid is the least number of values with which a group can violate a diversity. Where updates are guarded,
 // persons are published before their rows, and a column of which nothing is published violates nothing.
 func (m *member) unsaid() int {
 	if m.relations.isGuarded() {

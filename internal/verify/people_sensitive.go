@@ -55,8 +55,8 @@ func (m *member) checkSensitive() error {
 	return nil
 }
 
-// constraints are those of the release and, where its audience states stricter ones in place of the kind's, these too, which hold
-// over all windows.
+// constraints are those of the release and, where its audience replaces the kind's by stricter ones, these too. The latter
+// hold over all windows.
 func (m *member) constraints() []privacy.Spec {
 	all := slices.Clone(m.of.people.Constraints)
 	if m.of.own == nil || !m.relations.isGuarded() {
@@ -70,8 +70,8 @@ func (m *member) constraints() []privacy.Spec {
 	return all
 }
 
-// holdsInWindows says whether a constraint holds for the persons of a class with the values of each window: it is stated for an audience
-// of tables with guarded updates, and windows have pseudonyms of their own.
+// holdsInWindows reports whether a constraint holds for the persons of a class with the values of each window: so it is where it is
+// stated for an audience of tables with guarded updates whose windows have pseudonyms of their own.
 func (m *member) holdsInWindows(c privacy.Spec) bool {
 	return m.of.own != nil && m.relations.isGuarded() && !m.of.people.Knows.All && !stands(m.of.own.people.Constraints, c)
 }
