@@ -13,11 +13,11 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Codes of findings about what pg_catalog has and initdb did not make.
+// Codes of findings about objects in pg_catalog that initdb did not make.
 const (
 	// codeAdded: kproxy refuses the names.
 	codeAdded = "catalog-object"
-	// codeImplicit: no name tells of it, so that nothing can be served.
+	// codeImplicit: statements reach it without a name, so nothing can be served.
 	codeImplicit = "catalog-implicit"
 )
 
@@ -31,7 +31,7 @@ type addedRow struct {
 	Relocatable bool // of the extension
 }
 
-// readAdded reads what initdb did not make and statements may find without its schema.
+// readAdded reads the objects that initdb did not make and that statements may find without naming a schema.
 func readAdded(ctx context.Context, conn *pgx.Conn) (catalog.Added, []addedRow, error) {
 	rows, err := collect[addedRow](ctx, conn, "added")
 	var added catalog.Added
@@ -57,7 +57,7 @@ func add(to *map[string]bool, name string) {
 	(*to)[name] = true
 }
 
-// auditAdded tells of it; of what an extension has made, at once.
+// auditAdded reports these objects. Those of one extension are one finding.
 func (a *auditor) auditAdded() error {
 	_, rows, err := readAdded(a.ctx, a.conn)
 	made := make(map[string][]addedRow)

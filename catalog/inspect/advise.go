@@ -13,11 +13,10 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Advise tells of what a policy allows and its operator may not have meant: parts
-// that are protected apart from each other, constraints that the table cannot meet
-// as it is, and values that constraints bound and that no row has. The publications
-// are those that [Publish] made of the policy; findings name values as the policy
-// writes them. None is an error.
+// Advise reports what a policy allows but its operator may not have meant: parts that
+// are protected independently, constraints that the table cannot meet as it is, and
+// bounded values that no row has. The publications are those that [Publish] made of the
+// policy; findings name values as the policy writes them. No finding is an error.
 //
 // It reads the tables, each once for every constraint on a sensitive column, so the
 // connection must be the owner's.
@@ -64,13 +63,13 @@ func (a *adviser) warn(code, column, what, fix string) {
 	a.report = append(a.report, Finding{Severity: Warning, Code: code, Table: a.publication.Policy.Table, Column: column, What: what, Fix: fix})
 }
 
-// withhold warns of what keeps all of the table from being published.
+// withhold warns of what keeps the whole table from being published.
 func (a *adviser) withhold(code, column, what, fix string) {
 	a.warn(code, column, what, fix)
 	a.report[len(a.report)-1].Withholds = true
 }
 
-// adviseParts tells of columns that no constraint holds together.
+// adviseParts reports columns that no constraint ties together.
 func (a *adviser) adviseParts() {
 	if parts := a.parts(a.publication.Policy.Constraints); len(parts) > 1 {
 		a.warn("parts", "", fmt.Sprintf("has %d parts that are protected apart from each other: %s; "+
@@ -98,7 +97,7 @@ func (a *adviser) parts(constraints []privacy.Spec) []string {
 	return parts
 }
 
-// adviseImmediate tells what immediate updates give away.
+// adviseImmediate reports what immediate updates disclose.
 func (a *adviser) adviseImmediate() {
 	updates := a.publication.Policy.Updates
 	if what := updates.Mode.GivesAway(); what != "" {
@@ -110,7 +109,7 @@ func (a *adviser) adviseImmediate() {
 	}
 }
 
-// adviseGuarded tells what guarded updates make of the constraints that the operator
+// adviseGuarded reports how guarded updates change the constraints that the operator
 // wrote.
 func (a *adviser) adviseGuarded(written catalog.TablePolicy) error {
 	policy := a.publication.Policy
@@ -129,7 +128,7 @@ func (a *adviser) adviseGuarded(written catalog.TablePolicy) error {
 	return a.adviseBatch(policy.Updates)
 }
 
-// adviseBatch tells of a batch that is published before its records can have waited.
+// adviseBatch reports a batch that is published before its records have waited.
 func (a *adviser) adviseBatch(u catalog.Updates) error {
 	schema, err := a.publication.NewSchema()
 	if err != nil {
@@ -146,8 +145,8 @@ func (a *adviser) adviseBatch(u catalog.Updates) error {
 	return nil
 }
 
-// adviseSize tells of a table that has too few records, or persons, for a
-// k-anonymity constraint.
+// adviseSize reports a table with too few records, or persons, for a k-anonymity
+// constraint.
 func (a *adviser) adviseSize() error {
 	policy := a.publication.Policy
 	k, what, unit := 0, "", "rows"
@@ -174,8 +173,8 @@ func (a *adviser) adviseSize() error {
 
 func (a *adviser) source() string { return a.publication.Relation.Name.SQL() }
 
-// adviseValues tells of bounded values that no row has: perhaps they are
-// misspelled, and the values that were meant are not bounded.
+// adviseValues reports bounded values that no row has. They may be misspelled, which would
+// leave the intended values unbounded.
 func (a *adviser) adviseValues(written []privacy.Spec) error {
 	for i, constraint := range a.publication.Policy.Constraints {
 		if len(constraint.Values) == 0 {

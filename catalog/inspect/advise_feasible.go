@@ -10,7 +10,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// adviseFeasible tells of constraints on sensitive values that the table as a whole
+// adviseFeasible reports constraints on sensitive values that the table as a whole
 // violates, so that nothing of it can be published. It counts as publishing does.
 func (a *adviser) adviseFeasible() error {
 	schema, err := a.publication.NewSchema()
@@ -37,8 +37,8 @@ func (a *adviser) adviseFeasible() error {
 	return nil
 }
 
-// summarize counts a sensitive column's values in all rows, or the persons who have each.
-// Other columns are not looked at.
+// summarize counts the values of a sensitive column over all rows, or the persons who have
+// each value. It ignores other columns.
 func (a *adviser) summarize(schema privacy.Schema, column string) (privacy.Summary, error) {
 	at := slices.IndexFunc(schema.Sensitive, func(s privacy.Sensitive) bool { return s.Name == column })
 	relation := a.publication.Relation

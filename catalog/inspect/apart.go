@@ -10,9 +10,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// CheckApart is Check where the protected tables are in a database of their own. The source is asked
-// for what publishing needs there, as the role source.Config().User, which is its session's; the
-// owner's database for everything else, the audit among it.
+// CheckApart is Check for protected tables that are in another database than the release. It asks the source
+// what publishing needs there, as the session's role source.Config().User, and the owner's database everything
+// else, including the audit.
 func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Report, error) {
 	var there, here Report
 	var relations []catalog.Relation
@@ -41,7 +41,7 @@ func CheckApart(ctx context.Context, owner, source *pgx.Conn, in CheckInput) (Re
 	return slices.Concat(there, types, here), nil
 }
 
-// Reach is what CheckApart says of protected data that readers can reach, while the source is away.
+// Reach is the part of CheckApart about protected data that readers can reach. It does not need the source.
 func Reach(ctx context.Context, owner *pgx.Conn, in CheckInput) (report Report, err error) {
 	err = readingAgain(ctx, owner, func() error {
 		of, _, err := in.noted(ctx, owner)
@@ -54,8 +54,8 @@ func Reach(ctx context.Context, owner *pgx.Conn, in CheckInput) (report Report, 
 	return report, err
 }
 
-// CheckRelease is what CheckApart says of the database of store and release alone, while the source is away.
-// The relations are those of the source as they were, and the views those over protected tables.
+// CheckRelease is the part of CheckApart about the database of store and release. It does not need the source:
+// it is given the source's relations as they were, and the views over protected tables.
 func CheckRelease(ctx context.Context, owner *pgx.Conn, in CheckInput, relations []catalog.Relation, views []catalog.View) (report Report, err error) {
 	err = readingAgain(ctx, owner, func() (err error) {
 		report, err = checkRelease(ctx, owner, in, relations, views)
@@ -67,7 +67,7 @@ func CheckRelease(ctx context.Context, owner *pgx.Conn, in CheckInput, relations
 	return report, err
 }
 
-// checkSource reports what stands in the way at the source, whose relations it returns.
+// checkSource reports what stands in the way at the source, and returns the source's relations.
 func checkSource(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, []catalog.Relation, error) {
 	in.Owner, in.Policy.Readable, in.Policy.Functions = conn.Config().User, nil, nil
 	c := checker{ctx: ctx, conn: conn, in: in, apart: true, byName: map[catalog.Name]catalog.Relation{}, byOID: map[uint32]catalog.Relation{}}
@@ -159,12 +159,12 @@ func (c *checker) addMirrored(relations []catalog.Relation) error {
 	return nil
 }
 
-// CodeMirrored is about a relation that has the name of a protected table, or of a view over such, which
-// is in another database.
+// CodeMirrored is about a relation with the name of a protected table, or of a view over one, that is in
+// another database.
 const CodeMirrored = "mirrored-name"
 
-// checkMirroredNames wants listed names to be there or at the source, and nothing in the place of
-// protected tables and of views over them: clients would not see it.
+// checkMirroredNames requires listed names to exist here or at the source. Nothing here may have the name of
+// a protected table or of a view over one: clients would not see it.
 func (c *checker) checkMirroredNames(ofSource []catalog.Relation) error {
 	there, err := readNames(c.ctx, c.conn)
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *checker) checkMirroredNames(ofSource []catalog.Relation) error {
 	return nil
 }
 
-// unmirrored says of listed names that are missing in the database of the release what they are at the source.
+// unmirrored tells what listed names that the database of the release lacks are at the source.
 func unmirrored(missing Report, ofSource []catalog.Relation) Report {
 	for i, f := range missing {
 		at := slices.IndexFunc(ofSource, func(r catalog.Relation) bool { return r.Name == f.Table })
@@ -210,7 +210,7 @@ func listed(views []catalog.View) []catalog.View {
 	return slices.DeleteFunc(slices.Clone(views), func(v catalog.View) bool { return !v.Listed })
 }
 
-// isAmong says whether one of the views has the name.
+// isAmong reports whether one of the views has the name.
 func isAmong(views []catalog.View, name catalog.Name) bool {
 	return slices.ContainsFunc(views, func(v catalog.View) bool { return v.Name == name })
 }

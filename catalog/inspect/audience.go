@@ -7,9 +7,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// groups are the input once for the policy's own readers and once for each audience that has roles:
-// as Reader, its first role, and as Readers, the others. The policy is the whole one in all of them,
-// since what it protects is nobody's.
+// groups are one input for the policy's own readers, and one for each audience with roles, whose first role is
+// Reader and whose other roles are Readers. All have the whole policy, since no group may read what it
+// protects.
 func (in CheckInput) groups() []CheckInput {
 	own := in
 	own.Readers = slices.DeleteFunc(slices.Clone(in.Readers), func(role string) bool { return in.Policy.AudienceOf(role) != "" })
@@ -31,7 +31,7 @@ func (in CheckInput) groups() []CheckInput {
 	return all
 }
 
-// seen are the protected tables of which the group's readers see something.
+// seen are the protected tables that the group's readers see, wholly or in part.
 func (in CheckInput) seen() []catalog.Name {
 	var names []catalog.Name
 	for _, t := range in.Policy.Tables {
@@ -42,7 +42,7 @@ func (in CheckInput) seen() []catalog.Name {
 	return names
 }
 
-// addNew appends the findings that are not among the report's yet.
+// addNew appends the findings that the report does not have yet.
 func (r *Report) addNew(found Report) {
 	for _, f := range found {
 		told := func(known Finding) bool {
@@ -85,7 +85,7 @@ func (c *checker) checkAudiences() error {
 	return nil
 }
 
-// auditAudiences looks for ways to what is released for others.
+// auditAudiences looks for ways to reach what is released to other audiences.
 func (a *auditor) auditAudiences() error {
 	rows, err := collect[objectRow](a.ctx, a.conn, "audit_audiences", a.reach, "^"+catalog.ReleaseSchemaPattern, catalog.ReleaseSchemaFor(a.in.audience, ""))
 	if err != nil {

@@ -17,9 +17,9 @@ type CheckInput struct {
 	Owner  string
 	Reader string
 	// Readers are further roles that clients' sessions run as: members of Reader, or of the first
-	// role of their audience, with no rights of their own. The first ones of audiences are among them.
+	// role of their audience, with no rights of their own. They include the audiences' first roles.
 	Readers []string
-	// Finest are those of Readers that are in no audience because that is meant.
+	// Finest are those of Readers that are in no audience on purpose.
 	Finest      []string
 	Publication string
 	Slot        string
@@ -27,13 +27,13 @@ type CheckInput struct {
 	Standby bool
 	// Place and Fingerprint are where the configuration was read from and that of its policy.
 	Place, Fingerprint string
-	// TemporaryTables says that sessions may make temporary tables: they are not
-	// read-only then.
+	// TemporaryTables says that sessions may make temporary tables, and so are not
+	// read-only.
 	TemporaryTables bool
 	// Distribute says that rows of the release are on the workers of Citus.
 	Distribute bool
 
-	// audience is that of Reader and Readers, and others are the reader roles that are not of it. See groups.
+	// audience is that of Reader and Readers, and others are all other reader roles. See groups.
 	audience string
 	others   []string
 }
@@ -61,8 +61,8 @@ func split(names []catalog.Name) (schemas, relations []string) {
 // function with its owner's rights, by foreign data, files or large objects, or
 // by a privilege on the private store. It errs on the side of a finding. The
 // fix of each finding is a script that removes it. Row security policies are no
-// concern: their conditions run with the rights of the session. Of further reader roles it
-// asks, too, whether they have any rights but those of the first one.
+// concern: their conditions run with the rights of the session. It also asks whether
+// further reader roles have any rights but those of the first one.
 //
 // The connection must be the owner's, or another role's that may read
 // kproxy_store.
@@ -78,7 +78,7 @@ func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	return report, nil
 }
 
-// auditGroup is the same for the readers of one audience, or the policy's own.
+// auditGroup audits the readers of one audience, or the policy's own readers.
 func auditGroup(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	a := auditor{ctx: ctx, conn: conn, in: in, reader: catalog.QuoteIdentifier(in.Reader)}
 	oid, err := roleOID(ctx, conn, in.Reader)
@@ -151,8 +151,8 @@ var dangerousRoles = []string{
 	"rds_superuser", "rds_replication", "cloudsqlsuperuser", "azure_pg_admin", "neon_superuser",
 }
 
-// auditRoles looks at the readers' own attributes and at what they are members of.
-// It reports whether anything else is worth asking.
+// auditRoles examines the readers' attributes and memberships. It reports whether the
+// audit needs to go on.
 func (a *auditor) auditRoles() bool {
 	for _, r := range a.roles {
 		if a.isReader(r.OID) && r.Superuser {

@@ -12,14 +12,14 @@ import (
 type readerRow struct {
 	OID  uint32
 	Name string
-	// Login says that it may log in, Inherits that it has the first reader's rights.
+	// Login says that it may log in, and Inherits that it has the first reader's rights.
 	Login, Inherits bool
 }
 
-// CodeFurtherReader is a finding about a further reader role that cannot be read as.
+// CodeFurtherReader is about a further reader role that sessions cannot read as.
 const CodeFurtherReader = "further-reader"
 
-// checkReaders looks the further readers up: they log in, and read by their membership.
+// checkReaders requires the further readers to log in, and to read by their membership.
 func (c *checker) checkReaders() error {
 	for _, group := range c.in.groups() {
 		if err := c.checkGroup(group); err != nil {
@@ -29,7 +29,7 @@ func (c *checker) checkReaders() error {
 	return nil
 }
 
-// checkGroup does so for the readers of one audience, or the policy's own.
+// checkGroup does this for the readers of one audience, or the policy's own readers.
 func (c *checker) checkGroup(in CheckInput) error {
 	first, names := c.reader, in.Readers
 	if in.audience != "" {
@@ -59,9 +59,8 @@ func (c *checker) checkGroup(in CheckInput) error {
 	return nil
 }
 
-// findReaders gathers the roles that sessions run as, of which the first one has the
-// identifier given, and those that they can become. A further reader that does not exist
-// can reach nothing.
+// findReaders gathers the roles that sessions run as, and the roles that these can become. The
+// first reader has the given identifier. A further reader that does not exist can reach nothing.
 func (a *auditor) findReaders(first uint32) (err error) {
 	further, err := collect[readerRow](a.ctx, a.conn, "further", a.in.Readers, first)
 	if err != nil {
@@ -87,7 +86,7 @@ func (a *auditor) readerOIDs() []uint32 {
 
 func (a *auditor) isReader(oid uint32) bool { return slices.Contains(a.readerOIDs(), oid) }
 
-// anyReader names the readers where it is not known which of them is meant.
+// anyReader names all readers, for findings that may be about any of them.
 func (a *auditor) anyReader() string {
 	names := a.readers[0].Name
 	for i, r := range a.readers[1:] {
@@ -128,8 +127,8 @@ var grantable = map[string]string{
 	"type": "TYPE", "domain": "TYPE", "large object": "LARGE OBJECT", "foreign-data wrapper": "FOREIGN DATA WRAPPER", "server": "FOREIGN SERVER",
 }
 
-// auditFurther looks for what further readers have beside the rights of the first one.
-// What shows raw rows has been told by then, whoever may read it.
+// auditFurther looks for rights that further readers have and the first one does not. What shows
+// raw rows has been reported by then, for all readers.
 func (a *auditor) auditFurther() error {
 	if len(a.readers) == 1 {
 		return nil

@@ -16,7 +16,7 @@ type functionRow struct {
 	Owner     string
 }
 
-// finding is the code of the function's finding and what it does for its caller.
+// finding is the code of the finding about the function, and what the function does for its caller.
 func (f functionRow) finding() (code, does string) {
 	switch f.How {
 	case "file":
@@ -32,7 +32,7 @@ func (f functionRow) finding() (code, does string) {
 	}
 }
 
-// auditFunctions looks for functions that read what their caller may not.
+// auditFunctions looks for functions that read what their callers may not.
 func (a *auditor) auditFunctions() error {
 	rows, err := collect[functionRow](a.ctx, a.conn, "audit_functions", a.reach)
 	if err != nil {
@@ -115,7 +115,7 @@ type foreignRow struct {
 	Owner    uint32
 }
 
-// auditForeign looks for foreign tables, which can lead back to a raw row.
+// auditForeign looks for foreign tables, which can lead back to raw rows.
 func (a *auditor) auditForeign() error {
 	rows, err := collect[foreignRow](a.ctx, a.conn, "audit_foreign", a.reach)
 	if err != nil {
@@ -145,8 +145,8 @@ type settingsRow struct {
 	ReadOnly         bool
 }
 
-// revokeLargeObjects takes the object's privileges from all of the roles. There
-// can be millions: one script, not one finding each.
+// revokeLargeObjects revokes the privileges on large objects from all of the roles. There can
+// be millions of objects: they share one script and one finding.
 const revokeLargeObjects = `DO $kproxy$
 DECLARE o record;
 BEGIN

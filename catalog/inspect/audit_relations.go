@@ -20,8 +20,8 @@ type rawRow struct {
 	Owner    uint32
 	How      string // a key of rawReasons
 	Via      string // the relation or the function that How speaks of
-	// Invoker is a view with security_invoker: it shows only what the session
-	// could read anyway.
+	// Invoker says that it is a view with security_invoker, which shows only what the
+	// session could read anyway.
 	Invoker  bool
 	Readable bool
 }
@@ -49,7 +49,7 @@ func (r rawRow) reason() string {
 	return reason
 }
 
-// instead says what can be listed in place of the relation, as the rest of a comment.
+// instead tells what can be listed in place of the relation, as the end of a comment.
 func (r rawRow) instead() string {
 	switch catalog.Kind(r.Kind[0]) {
 	case catalog.KindMaterializedView:
@@ -88,7 +88,7 @@ type grantRow struct {
 	Privileges []string
 }
 
-// CodeRawGrant is a privilege of a reader on what shows raw rows.
+// CodeRawGrant is about a reader's privilege on a relation that shows raw rows.
 const CodeRawGrant = "raw-grant"
 
 // auditRelations looks for privileges on everything that shows raw rows.
@@ -137,9 +137,9 @@ func (a *auditor) rawOIDs() []uint32 {
 	return oids
 }
 
-// auditRelation reports how the reader reaches one raw relation. Where a
-// membership was found already, privileges that are explained neither by a
-// grant nor by ownership come from it and are not told again.
+// auditRelation reports how the reader reaches one raw relation. Where a membership was
+// reported already, it is taken to explain the privileges that come neither from a grant nor
+// from ownership.
 func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	// A listed view over protected tables is published in another form.
 	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) && !overProtected(a.views, r.name()) {
@@ -197,8 +197,8 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	}
 }
 
-// standsFor is the listed relation that one of kproxy's own is read in place of. Readers are refused
-// the listed one alone until kproxy has dropped or replaced that.
+// standsFor is the listed relation that is read through one of kproxy's own. Only the listed one is
+// refused to readers, until kproxy has dropped or replaced its own.
 func (a *auditor) standsFor(name catalog.Name) (listed catalog.Name, is bool) {
 	at := slices.IndexFunc(a.in.Policy.Readable, func(listed catalog.Name) bool { return catalog.PublishedFor(a.in.audience, listed) == name })
 	if at < 0 {
@@ -207,10 +207,10 @@ func (a *auditor) standsFor(name catalog.Name) (listed catalog.Name, is bool) {
 	return a.in.Policy.Readable[at], true
 }
 
-// owned reports that one of the readers' roles owns an object. The membership is
-// what is wrong where that role is not a reader itself; that of kproxy's owner
-// role is reported apart, and so is the ownership of the database, which makes
-// the reader a member of pg_database_owner.
+// owned reports that one of the readers' roles owns an object. Where that role is not a
+// reader itself, the finding is about the membership. Membership in kproxy's owner role
+// is reported separately, and so is ownership of the database, which makes the reader a
+// member of pg_database_owner.
 func (a *auditor) owned(owner uint32, code string, table catalog.Name, what, alter string) {
 	for _, r := range a.roles {
 		switch {

@@ -14,9 +14,8 @@ type writeRow struct {
 	Privileges       string
 }
 
-// auditWrites looks, where sessions may make temporary tables, for what else the
-// reader may write: such sessions are not read-only, and the grants are the second
-// lock behind kproxy's.
+// auditWrites looks for what the reader may write where sessions may make temporary tables.
+// Such sessions are not read-only, so the grants must forbid what kproxy refuses.
 func (a *auditor) auditWrites() error {
 	if !a.in.TemporaryTables {
 		return nil

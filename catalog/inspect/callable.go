@@ -18,7 +18,7 @@ type columnsRow struct {
 	Types            []string
 }
 
-// Callable reads what names behind a dot may mean in clients' statements.
+// Callable reads what a name after a dot can call in clients' statements.
 func Callable(ctx context.Context, conn *pgx.Conn) (catalog.ServerNames, error) {
 	names := catalog.ServerNames{Callable: make(map[string]bool), Columns: make(map[catalog.Name][]catalog.ColumnName)}
 	err := reading(ctx, conn, func() error {

@@ -13,9 +13,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// canonicalizer brings the values that the policy of one table names to the texts
-// that the server gives them. It needs a connection inside of reading, with the
-// form of values pinned.
+// canonicalizer replaces the values in one table's policy by the texts that the server
+// writes for them. It needs a connection within reading, which pins the form of values.
 type canonicalizer struct {
 	ctx      context.Context
 	conn     *pgx.Conn
@@ -23,8 +22,8 @@ type canonicalizer struct {
 	problems []catalog.Problem
 }
 
-// canonicalize returns the policy in the server's texts; as it is written where
-// there are problems.
+// canonicalize returns the policy in the server's texts, or unchanged where there are
+// problems.
 func (c *canonicalizer) canonicalize(policy catalog.TablePolicy, relation catalog.Relation) (catalog.TablePolicy, error) {
 	canonical := copied(policy)
 	var unread []namedValues
@@ -82,9 +81,9 @@ func named(texts []string) string {
 
 type labelRow struct{ Label string }
 
-// checkLabels wants values of an enumeration to be labels of it: its texts are
-// what the policy writes. The labels are looked up, since reading a value as the
-// type needs a privilege on the type's schema.
+// checkLabels requires values of an enumeration to be its labels, as the policy writes
+// them. It looks the labels up, since a cast to the type needs a privilege on the type's
+// schema.
 func (c *canonicalizer) checkLabels(list namedValues) error {
 	rows, err := collect[labelRow](c.ctx, c.conn, "labels", list.column.BaseType)
 	if err != nil {
@@ -104,10 +103,10 @@ func (c *canonicalizer) checkLabels(list namedValues) error {
 	return nil
 }
 
-// movingWords are understood in dates and times, and mean another one each day.
+// movingWords are input of dates and times that means another value each day.
 var movingWords = []string{"now", "today", "tomorrow", "yesterday"}
 
-// withoutMoving leaves out, with a problem, values that change with the day.
+// withoutMoving removes values that change with the day, and reports each as a problem.
 func (c *canonicalizer) withoutMoving(list namedValues) namedValues {
 	if !slices.Contains([]string{"date", "timestamp", "timestamptz"}, list.column.BaseType) {
 		return list
@@ -131,8 +130,8 @@ type readRow struct {
 	Exact bool
 }
 
-// read replaces texts by the server's, in one query if it refuses none; lists with
-// a value that it refuses are halved until that value is alone.
+// read replaces texts by the server's, in one query if the server accepts all. It halves a list
+// with a refused value until that value is alone.
 func (c *canonicalizer) read(lists []namedValues) error {
 	if len(lists) == 0 || len(lists) == 1 && len(lists[0].texts) == 0 {
 		return nil
@@ -210,7 +209,7 @@ func (c *canonicalizer) take(list namedValues, row readRow) {
 	*text = row.Text
 }
 
-// checkDistinct wants values to be different ones to the server, too.
+// checkDistinct requires values to differ to the server as well.
 func (c *canonicalizer) checkDistinct(list namedValues, written []string) {
 	first := map[string]string{}
 	for i, text := range list.texts {
@@ -229,7 +228,7 @@ var examples = map[string]string{
 	"uuid": "123e4567-e89b-12d3-a456-426614174000",
 }
 
-// advice says how values of the column's type are written.
+// advice tells how to write values of the column's type.
 func advice(column catalog.Column) string {
 	if example, known := examples[column.BaseType]; known {
 		return "write a value of the type, such as " + example

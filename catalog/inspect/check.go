@@ -57,7 +57,7 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What shows raw rows is taken away, and never granted.
+	// Privileges on what shows raw rows are revoked, never granted.
 	c.report = slices.DeleteFunc(c.report, func(f Finding) bool {
 		return f.Code == CodeReadableGrant && slices.ContainsFunc(audited, func(a Finding) bool { return a.Code == CodeReadableRaw && a.Table == f.Table })
 	})
@@ -86,7 +86,7 @@ type ownerRow struct {
 	Replication bool
 }
 
-// readRelations takes the database's relations up.
+// readRelations reads the database's relations.
 func (c *checker) readRelations() error {
 	relations, err := readRelations(c.ctx, c.conn, c.reader)
 	if err != nil {

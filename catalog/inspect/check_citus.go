@@ -4,15 +4,15 @@ import "fmt"
 
 // citusRow is what the database of a release is to Citus.
 type citusRow struct {
-	// Known says that the extension is there, and Coordinator that the server is no worker.
+	// Known says that the extension is installed, and Coordinator that the server is not a worker.
 	Known, Coordinator bool
 	Workers            int // that take rows
 	Prepared           int // transactions that the server lets others prepare
 	Distributed        int // tables of the store whose rows are on workers
 }
 
-// checkCitus wants a coordinator with workers where rows are to be distributed, and none of them distributed where not:
-// what a worker has prepared is to be committed before the store is read.
+// checkCitus requires a coordinator with workers where rows are to be distributed. Where they are not, no table may be
+// distributed: what a worker has prepared must be committed before the store is read.
 func (c *checker) checkCitus() error {
 	var at citusRow
 	if err := c.conn.QueryRow(c.ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus')").Scan(&at.Known); err != nil {
@@ -32,7 +32,7 @@ func (c *checker) checkCitus() error {
 	return nil
 }
 
-// judgeCitus says what keeps rows from being distributed, or from not being.
+// judgeCitus reports what keeps rows from being distributed, or from being stored on the server alone.
 func judgeCitus(at citusRow, distribute bool) (report Report) {
 	refuse := func(what, fix string) { report.add(Error, "citus", none, what, fix) }
 	switch {

@@ -20,11 +20,11 @@ type listedFunction struct {
 	Granted   bool
 }
 
-// runsText are extensions with functions, not volatile, that run a text as SQL.
+// runsText are extensions with functions that run a text as SQL and are not volatile.
 var runsText = []string{"dblink", "tablefunc", "xml2"}
 
-// checkFunctions wants every function that analysts may call to exist and, in all its
-// overloads, to compute from its arguments.
+// checkFunctions requires every function that analysts may call to exist, and all of its overloads
+// to compute from their arguments alone.
 func (c *checker) checkFunctions() error {
 	if len(c.in.Policy.Functions) == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (c *checker) checkFunctions() error {
 	return nil
 }
 
-// unsafe says why a function may do more than to compute; empty: nothing says so.
+// unsafe tells why a function may do more than compute; empty if nothing suggests it.
 func (f listedFunction) unsafe() string {
 	switch {
 	case f.Procedure:

@@ -18,11 +18,11 @@ const (
 	codeHelper       = "helper"
 )
 
-// makeRoom is how the schema becomes kproxy's.
+// makeRoom is the fix that frees the schema for kproxy.
 const makeRoom = "ALTER SCHEMA " + catalog.HelperSchema + " RENAME TO ...;\n-- and run kproxy setup"
 
-// checkHelpers wants the helpers' schema to hold this version's helpers and nobody else's
-// objects.
+// checkHelpers requires the schema of the helpers to hold this version's helpers, and no object of
+// another role.
 func (c *checker) checkHelpers() error {
 	names := catalog.Helpers()
 	overloads := make([]int, len(names))

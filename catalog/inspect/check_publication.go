@@ -36,20 +36,19 @@ func (t publishedTable) name() catalog.Name {
 	return catalog.Name{Schema: t.Schema, Relation: t.Relation}
 }
 
-// publicationJudge holds a publication against the protected tables. What sends
-// all of their changes whole will do, whoever made it; what sends more than that
-// costs something.
+// publicationJudge compares a publication with the protected tables. It accepts any that sends
+// all of their changes whole, whoever made it, and reports what one that sends more costs.
 type publicationJudge struct {
 	c       *checker
 	flags   publicationRow
 	tables  []publishedTable
 	schemas []string
-	// set makes the publication's tables those that are protected, anew makes it where one of its
-	// name is of no use.
+	// set makes the protected tables those of the publication. anew replaces a publication that is of
+	// no use.
 	create, anew, set, options string
 }
 
-// checkPublication wants the protected tables, whole, with every operation.
+// checkPublication requires the protected tables, whole, with every operation.
 func (c *checker) checkPublication() error {
 	j := c.newPublicationJudge()
 	flags, err := collect[publicationRow](c.ctx, c.conn, "publication", c.in.Publication)
@@ -139,7 +138,7 @@ func (j *publicationJudge) add(table catalog.Name) string {
 	return "ALTER PUBLICATION " + catalog.QuoteIdentifier(j.c.in.Publication) + " ADD TABLE ONLY " + table.SQL()
 }
 
-// judgeTable looks at what is sent of one protected table.
+// judgeTable examines what is sent of one protected table.
 func (j *publicationJudge) judgeTable(r catalog.Relation) {
 	named := slices.ContainsFunc(j.tables, func(t publishedTable) bool { return t.OID == uint32(r.OID) })
 	if !named && !slices.Contains(j.schemas, r.Name.Schema) {
@@ -222,8 +221,8 @@ func (j *publicationJudge) missing(t publishedTable) []string {
 	return slices.DeleteFunc(j.needed(r), func(column string) bool { return slices.Contains(t.Columns, column) })
 }
 
-// judgeRest looks at what the publication holds besides, and at parts of
-// protected tables that it names.
+// judgeRest examines what else the publication holds, and the partitions of protected tables
+// that it names.
 func (j *publicationJudge) judgeRest(protected map[uint32]bool) {
 	const own = ", where kproxy keeps what it writes: it would be sent back to it"
 	const cost = ": their changes are sent and thrown away, which costs time and network"

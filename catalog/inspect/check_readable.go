@@ -21,10 +21,10 @@ const (
 	CodeTemporaryGrant = "temporary-grant"
 )
 
-// checkReadable wants every relation that analysts may read to be prepared: sessions read
-// its stand-in, and have of the relation itself the privilege REFERENCES alone, which shows
+// checkReadable requires every relation that analysts may read to be prepared. Sessions read
+// its stand-in, and have only the privilege REFERENCES on the relation itself, which shows
 // nothing of it. Views over protected tables are read in another form. While a protected
-// table is missing, it is not known which those are.
+// table is missing, it is unknown which views those are.
 func (c *checker) checkReadable() error {
 	if c.incomplete() {
 		return nil
@@ -58,7 +58,7 @@ func (c *checker) checkReadable() error {
 	return nil
 }
 
-// checkTemporary wants sessions to be able to make the temporary tables that they may.
+// checkTemporary requires that sessions can make the temporary tables that the configuration allows.
 func (c *checker) checkTemporary() error {
 	if !c.in.TemporaryTables {
 		return nil

@@ -13,8 +13,8 @@ const MinVersionNum = 130000
 // replica identity holds a generated column that is not published.
 const generatedVersion = 180000
 
-// What kproxy takes of the server: a slot for the stream, another one, for a
-// while, when tables are published, and a WAL sender for each of them.
+// What kproxy needs of the server: a slot for the stream, a second one while tables are
+// published, and a WAL sender for each.
 const (
 	slotsNeeded   = 2
 	sendersNeeded = 2
@@ -46,8 +46,8 @@ func (c *checker) checkServer() (err error) {
 	return nil
 }
 
-// judgeServer says what the server lacks. slots holds the slot of that name, or
-// is empty.
+// judgeServer reports what the server lacks. slots holds the slot of that name, or is
+// empty.
 func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
 	var report Report
 	judgeVersion(&report, server)
@@ -74,7 +74,7 @@ const (
 // standbyVersion is the first server that decodes its log as a standby.
 const standbyVersion = 160000
 
-// judgeStandby says what a source lacks that is a standby. Meant says that the configuration names its primary.
+// judgeStandby reports what a source that is a standby lacks. Meant says that the configuration names its primary.
 func judgeStandby(server ServerFacts, meant bool) (report Report) {
 	switch {
 	case !server.Standby && meant:
@@ -97,7 +97,7 @@ func judgeStandby(server ServerFacts, meant bool) (report Report) {
 	return report
 }
 
-// judgeVersion wants a server of which kproxy knows what it does, and texts that can be read.
+// judgeVersion requires a version that kproxy knows, and an encoding that it can read.
 func judgeVersion(report *Report, server ServerFacts) {
 	if server.VersionNum < MinVersionNum {
 		report.add(Error, "server-version", none, "PostgreSQL "+server.Version+" is too old", "upgrade to PostgreSQL 13 or later")
@@ -112,8 +112,8 @@ func judgeVersion(report *Report, server ServerFacts) {
 // unconvertible are the encodings from which PostgreSQL has no conversion to UTF8.
 var unconvertible = []string{"SQL_ASCII", "MULE_INTERNAL"}
 
-// judgeCapacity wants slots and WAL senders to be free. Where the slot exists,
-// tables that are published already can be served without.
+// judgeCapacity requires free slots and WAL senders. Where the slot exists, tables that are
+// published already can be served without them.
 func judgeCapacity(report *Report, server ServerFacts, exists bool) {
 	free, needed, severity := server.MaxReplicationSlots-server.SlotsInUse, slotsNeeded, Error
 	if exists {
@@ -136,7 +136,7 @@ func judgeCapacity(report *Report, server ServerFacts, exists bool) {
 	}
 }
 
-// judgeRetention hints at what happens to the slot while nobody looks.
+// judgeRetention hints at what becomes of the slot while kproxy is away.
 func judgeRetention(report *Report, server ServerFacts, slot string, slots []slotRow) {
 	if server.MaxSlotWALKeepMB < 0 {
 		now := fmt.Sprintf("there is no slot %s yet, so nothing is kept for it now", slot)

@@ -92,7 +92,7 @@ type ownRow struct {
 
 type nameRow struct{ Name string }
 
-// checkOwn looks at what setup makes.
+// checkOwn examines what setup makes.
 func (c *checker) checkOwn() error {
 	schemas := []string{catalog.StoreSchema, catalog.CatalogSchema, catalog.HelperSchema}
 	for _, name := range c.published() {
@@ -134,7 +134,7 @@ func (c *checker) checkOwn() error {
 	return nil
 }
 
-// published are the tables and views of which there is a published form.
+// published are the tables and views that have a published form.
 func (c *checker) published() []catalog.Name {
 	names := c.in.seen()
 	for _, v := range c.views {
@@ -152,7 +152,7 @@ var storeColumns = []string{
 	"publication", "followed",
 }
 
-// storeRelations are relations that earlier versions did not make, with what they did without them.
+// storeRelations are relations that earlier versions did not make, with what is missing without them.
 var storeRelations = []struct {
 	names   []string
 	without string
@@ -166,7 +166,7 @@ var storeRelations = []struct {
 	{[]string{"kproxy_store.vanished"}, "had no guarded updates of several tables"},
 }
 
-// checkStore wants the private store to be that of this version.
+// checkStore requires the private store to be that of this version.
 func (c *checker) checkStore() error {
 	for _, of := range []struct {
 		table, what string
@@ -233,8 +233,8 @@ type publishedRow struct {
 	Relation string
 }
 
-// checkPublished wants the reader to read what is published: another reader may
-// have been configured since.
+// checkPublished requires that the reader can read what is published: another reader may have
+// been configured since.
 func (c *checker) checkPublished() error {
 	published, err := generations(c.ctx, c.conn)
 	if err != nil {

@@ -20,9 +20,9 @@ type typeFunctionRow struct {
 	Asked   bool   // PostgreSQL asks for the right to execute it
 }
 
-// checkTypes wants the types of columns that readers see to call no function that the policy
-// does not list: statements pass such functions by without naming them, so that the rewriter
-// cannot refuse them.
+// checkTypes requires that the types of columns that readers see call only functions that the policy
+// lists. Statements call such functions without naming them, so the rewriter cannot refuse
+// them.
 func (c *checker) checkTypes() error {
 	columns := c.visibleColumns()
 	var types []uint32
@@ -62,8 +62,8 @@ type visibleColumn struct {
 	catalog.Column
 }
 
-// visibleColumns are those of protected tables that are not identifying, and all of readable
-// relations.
+// visibleColumns are the columns of protected tables that are not identifying, and all columns of
+// readable relations.
 func (c *checker) visibleColumns() []visibleColumn {
 	var columns []visibleColumn
 	for _, t := range c.in.Policy.Tables {

@@ -9,9 +9,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Definitions are those of views, as they were read last. They stand in for what cannot be
-// read while a session has a view, or what it reads, to itself, as long as all that they are
-// written from is the same. The zero value has none.
+// Definitions are the definitions of views as they were last read. They are used while a session holds an
+// exclusive lock on a view, or on what it reads, as long as nothing that they are written from
+// has changed. The zero value has none.
 type Definitions struct{ last map[catalog.OID]definition }
 
 type definition struct {
@@ -22,11 +22,11 @@ type definition struct {
 	Definition  string
 }
 
-// definitionWait bounds how long a lock is waited for that was not there a moment before.
+// definitionWait bounds the wait for a lock that was taken a moment ago.
 const definitionWait = "SET LOCAL lock_timeout = '300ms'"
 
-// read reads the definitions of the views, in a transaction. What it cannot tell in time is an
-// error with the code 55P03.
+// read reads the definitions of the views, in a transaction. If a lock keeps it from one for too long, it
+// returns an error with the code 55P03.
 func (d *Definitions) read(ctx context.Context, conn *pgx.Conn, views []catalog.OID) error {
 	if len(views) == 0 {
 		d.last = nil

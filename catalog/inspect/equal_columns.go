@@ -20,9 +20,9 @@ type connectedRow struct {
 	Referenced []string
 }
 
-// equalColumns reports columns of two tables that say the same: those that agree row by
-// row where a foreign key joins the tables, and, whether or not one does, those that
-// tell records or persons apart and have most of their values in common.
+// equalColumns reports columns of two tables with the same content: columns that agree row by
+// row where a foreign key joins the tables, and, with or without one, columns that identify
+// records or persons and have most of their values in common.
 func equalColumns(ctx context.Context, conn *pgx.Conn, tables []*rawTable) (Report, error) {
 	e := equality{told: make(map[[2]*rawColumn]bool)}
 	byOID := make(map[uint32]*rawTable)
@@ -61,7 +61,7 @@ func (e *equality) tell(a, b *rawColumn, what string) {
 	})
 }
 
-// comparedRecords is how many records of a table are joined with those that they refer to.
+// comparedRecords bounds how many records of a table are joined with those that they refer to.
 const comparedRecords = 10_000
 
 // compareRows compares the columns of records that a foreign key joins.
@@ -104,9 +104,9 @@ func (e *equality) compareRows(ctx context.Context, conn *pgx.Conn, child, paren
 	return nil
 }
 
-// agreement is the share of rows whose values i and j are equal, and that beyond what
-// chance makes equal: Cohen's kappa (A coefficient of agreement for nominal scales, 1960).
-// Rows without one of the values are left out.
+// agreement is the share of rows whose values i and j are equal, and how far it exceeds
+// chance: Cohen's kappa (A coefficient of agreement for nominal scales, 1960). Rows that lack one
+// of the values are left out.
 func agreement(rows [][]*int64, i, j int) (observed, beyondChance float64) {
 	n, equal := 0, 0
 	left, right := make(map[int64]int), make(map[int64]int)
@@ -136,8 +136,8 @@ func agreement(rows [][]*int64, i, j int) (observed, beyondChance float64) {
 	return observed, (observed - chance) / (1 - chance)
 }
 
-// compareValues compares the values of columns that bring records together, of any two tables. Each value
-// is looked up once, whatever the number of tables.
+// compareValues compares the values of columns that can join records of any two tables. It looks each value
+// up once, whatever the number of tables.
 func (e *equality) compareValues(tables []*rawTable) {
 	holding := make(map[int64][]*rawColumn)
 	shared := make(map[[2]*rawColumn]int)
@@ -168,7 +168,7 @@ func (e *equality) compareValues(tables []*rawTable) {
 	}
 }
 
-// inOrder are the pairs by the names of their columns.
+// inOrder sorts the pairs by the names of their columns.
 func inOrder(pairs map[[2]*rawColumn]int) [][2]*rawColumn {
 	all := make([][2]*rawColumn, 0, len(pairs))
 	for pair := range pairs {

@@ -7,14 +7,14 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Severity says what a finding means for serving.
+// Severity is what a finding means for serving.
 type Severity int
 
 // The severities.
 const (
 	// Hint is worth knowing; nothing is wrong.
 	Hint Severity = iota - 1
-	// Warning is worth mending, but breaks no promise by itself.
+	// Warning is worth fixing, but breaks no guarantee by itself.
 	Warning
 	// Error keeps kproxy from serving.
 	Error
@@ -35,8 +35,7 @@ func (s Severity) String() string {
 // MarshalText makes the severity a word in JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Finding is one thing that stands in the way, with what mends it. It never
-// holds a row's values.
+// Finding is one problem with its fix. It never holds a row's values.
 type Finding struct {
 	Severity Severity
 	// Code names the kind of finding; it does not change between versions.
@@ -45,8 +44,8 @@ type Finding struct {
 	Table  catalog.Name
 	Column string
 	What   string
-	// Withholds says that nothing of the table is published while this stands. It can be so
-	// of what is no error.
+	// Withholds says that nothing of the table is published while this stands. That need not be an
+	// error.
 	Withholds bool
 	// Fix is a SQL script for an administrator where SQL can mend it; of a
 	// finding of the audit it always is. Otherwise it is advice.
@@ -66,7 +65,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s [%s] %s%s\n    %s", f.Severity, f.Code, where, f.What, strings.ReplaceAll(f.Fix, "\n", "\n    "))
 }
 
-// Report is everything that was found; empty when all is well.
+// Report holds all findings; it is empty when all is well.
 type Report []Finding
 
 // Errors are the findings that keep kproxy from serving.
@@ -80,7 +79,7 @@ func (r Report) Errors() Report {
 	return errs
 }
 
-// String lists the findings, one below the other.
+// String lists the findings, one after the other.
 func (r Report) String() string {
 	lines := make([]string, len(r))
 	for i, f := range r {

@@ -9,9 +9,9 @@
 //     and whether their published forms show too much.
 //   - [Server]: version, settings and free slots.
 //   - [Check]: everything that stands in the way of publishing, at once, and whether clients'
-//     sessions could reach a raw row; to be repeated while serving.
+//     sessions could reach a raw row; it is repeated while serving.
 //   - [Publish]: the published shapes of the tables that a policy protects.
-//   - [Advise]: what a policy allows and its operator may not have meant.
+//   - [Advise]: what a policy allows but its operator may not have meant.
 //
 // Every function reads one snapshot. Catalogs are read in a fixed number of
 // queries, whatever the number of relations. PostgreSQL's chapters "System
@@ -76,8 +76,8 @@ func reading(ctx context.Context, conn *pgx.Conn, read func() error) (err error)
 	return read()
 }
 
-// readingAgain is reading, and begins again where something was dropped meanwhile. What read has
-// found before does not count.
+// readingAgain is reading that begins again where an object was dropped meanwhile. read must then
+// discard what it found before.
 func readingAgain(ctx context.Context, conn *pgx.Conn, read func() error) error {
 	attempts := 5
 	if conn.PgConn().TxStatus() == 'T' {
