@@ -55,8 +55,8 @@ func (b *builder) attributes() map[string]int {
 	return index
 }
 
-// over gives the hierarchy the domain of the column that it stands over; false,
-// with a problem, where it does not fit.
+// over gives the hierarchy the domain of its column. It is false, with a problem, where the
+// two do not fit.
 func (b *builder) over(column Column, spec hierarchy.Spec) (hierarchy.Spec, bool) {
 	spec.Domain = hierarchy.DomainText
 	if spec.Kind == hierarchy.Numeric || spec.Kind == hierarchy.Date {

@@ -8,12 +8,12 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Audience is a group of readers who see releases that are coarser than those of Policy.Tables:
-// the classes of each are unions of the classes of the audience before, and of the first one those
-// of the policy's own readers. So readers of several audiences who pool what they have know what
-// the finest of these releases tells.
+// Audience is a group of readers who see coarser releases than the policy's own readers do. The
+// classes of each audience are unions of the classes of the audience before it; those of the first
+// one are unions of the classes of Policy.Tables. So readers of several audiences who pool their
+// releases learn what the finest of these tells.
 type Audience struct {
-	// Name is that of schemas and tables, too: a letter and letters or digits, in lower case.
+	// Name is part of the names of schemas and tables: a letter, then letters or digits, in lower case.
 	Name string
 	// Roles are the roles of PostgreSQL that the sessions of these readers run as.
 	Roles []string `json:",omitempty"`
@@ -22,25 +22,25 @@ type Audience struct {
 // AudiencePolicy is what an audience sees of a table.
 type AudiencePolicy struct {
 	Audience string
-	// Constraints hold besides those of the table and of the audiences before: all of them hold for
-	// unions of classes that satisfy them.
+	// Constraints hold in addition to those of the table and of the audiences before, which unions of
+	// classes keep satisfying.
 	Constraints []privacy.Spec
 	// Hidden are columns that the table publishes and the audience does not see.
 	Hidden []string `json:",omitempty"`
-	// Unseen says of a table that is released together with others that the audience does not see it. What is
-	// released for the audience is made of it as well, since that of audiences after it is made of this.
+	// Unseen says that the audience does not see the table, which is released together with others. Its release
+	// is made all the same, since the releases of the audiences after it are made from it.
 	Unseen bool `json:",omitempty"`
-	// Columns are quasi-identifying columns that the audience sees coarser than the one before, or in
-	// another form.
+	// Columns are quasi-identifying columns that the audience sees coarser than the audience before it does,
+	// or in another form.
 	Columns []AudienceColumn `json:",omitempty"`
-	// Store is what its tables in the store are called by, where that is not its name: see Link.
+	// Store is the name in its tables of the store, where that is not the audience's name; see Link.
 	Store string `json:",omitempty"`
-	// Role is granted what is published: the first of the audience's. What is published does not depend
-	// on it.
+	// Role is the first of the audience's roles, which is granted what is published. What is published
+	// does not depend on it.
 	Role string `json:"-"`
 }
 
-// AudienceName is the pattern of names of audiences. It leaves room for a schema's name behind it, and is divided from that by an underscore.
+// AudienceName is the pattern of names of audiences. Names of schemas append an underscore and another name, for which it leaves room.
 const AudienceName = `^[a-z][a-z0-9]{0,15}$`
 
 var audienceName = regexp.MustCompile(AudienceName)
@@ -48,8 +48,8 @@ var audienceName = regexp.MustCompile(AudienceName)
 // IsAudienceName reports whether an audience may have the name.
 func IsAudienceName(name string) bool { return audienceName.MatchString(name) }
 
-// For is the policy as the readers of an audience see it: its tables, with its constraints and
-// columns. The empty name is that of the policy's own readers. It is false for an unknown audience.
+// For is the policy as the readers of an audience see it: the tables that they see, with the audience's
+// constraints and columns. The empty name is that of the policy's own readers. It is false for an unknown audience.
 func (p Policy) For(audience string) (Policy, bool) {
 	if audience == "" {
 		return p, true
@@ -67,8 +67,8 @@ func (p Policy) For(audience string) (Policy, bool) {
 	return seen, true
 }
 
-// AudienceOf is the name of the audience that a role of PostgreSQL belongs to; empty for the
-// policy's own readers.
+// AudienceOf is the name of a PostgreSQL role's audience; empty for the policy's own
+// readers.
 func (p Policy) AudienceOf(role string) string {
 	for _, a := range p.Audiences {
 		if slices.Contains(a.Roles, role) {
@@ -83,7 +83,7 @@ func (a AudiencePolicy) Sees(column string) bool {
 	return !a.Unseen && !slices.Contains(a.Hidden, column)
 }
 
-// Seeing are the audiences that see something of the table, from the finest to the coarsest.
+// Seeing are the audiences that see the table, or a part of it, from the finest to the coarsest.
 func (t TablePolicy) Seeing() []AudiencePolicy {
 	return slices.DeleteFunc(slices.Clone(t.Audiences), func(a AudiencePolicy) bool { return a.Unseen })
 }
@@ -101,7 +101,7 @@ func (t TablePolicy) For(audience string) (TablePolicy, bool) {
 	return t.MadeFor(audience)
 }
 
-// MadeFor is For, but also of a table of which a release is made for the audience that it does not see.
+// MadeFor is For, and also holds for a table that the audience does not see but that has a release made for it.
 func (t TablePolicy) MadeFor(audience string) (TablePolicy, bool) {
 	seen, made := t.ForAll(audience)
 	if !made {
@@ -110,7 +110,7 @@ func (t TablePolicy) MadeFor(audience string) (TablePolicy, bool) {
 	return seen.without(t.Audiences[t.place(audience)].Hidden), true
 }
 
-// ForAll is For with the columns that the audience does not see, as it would see them.
+// ForAll is For with all columns; those that the audience does not see are as it would see them.
 func (t TablePolicy) ForAll(audience string) (TablePolicy, bool) {
 	place := t.place(audience)
 	if place < 0 {
@@ -127,13 +127,13 @@ func (t TablePolicy) ForAll(audience string) (TablePolicy, bool) {
 	return seen, true
 }
 
-// place is that of an audience among those that see the table; -1 for another.
+// place is the index of an audience among those that see the table; -1 for others.
 func (t TablePolicy) place(audience string) int {
 	return slices.IndexFunc(t.Audiences, func(a AudiencePolicy) bool { return a.Audience == audience })
 }
 
 // Shown is the table's policy as its readers see it: without the columns that are hidden from them, and
-// without the constraints on these, which hold as well.
+// without the constraints on these columns, which hold all the same.
 func (t TablePolicy) Shown() TablePolicy {
 	if len(t.Hidden) == 0 {
 		return t
@@ -141,7 +141,7 @@ func (t TablePolicy) Shown() TablePolicy {
 	return t.without(t.Hidden)
 }
 
-// Told are the constraints that readers are told of: those on columns that they see, and over these alone.
+// Told are the constraints that readers are told of: those that are on and over columns that they see.
 func (t TablePolicy) Told() (told []privacy.Spec) {
 	seen := t.Shown()
 	for _, spec := range seen.Constraints {
@@ -156,7 +156,7 @@ func (t TablePolicy) Told() (told []privacy.Spec) {
 	return told
 }
 
-// without leaves out columns, and what is said of them.
+// without removes columns, and all that the policy says about them.
 func (t TablePolicy) without(hidden []string) TablePolicy {
 	seen := t
 	seen.Hidden, seen.Columns, seen.Constraints = nil, nil, nil
@@ -187,8 +187,8 @@ func (p Policy) shown() Policy {
 	return p
 }
 
-// HiddenFrom are the columns that an audience does not see, or the table's own readers, of whom the
-// audience is empty. Where the audience does not see the table at all, there are none.
+// HiddenFrom are the columns that an audience does not see. The empty name is that of the table's own
+// readers. There are none where the audience does not see the table at all.
 func (t TablePolicy) HiddenFrom(audience string) []string {
 	if audience == "" {
 		return t.Hidden
@@ -201,8 +201,8 @@ func (t TablePolicy) HiddenFrom(audience string) []string {
 	return nil
 }
 
-// ConstraintsFor are all constraints that hold for what an audience sees of the table, those on columns
-// that it does not see among them. Of two of which one implies the other it has the stricter one.
+// ConstraintsFor are all constraints that hold for what an audience sees of the table, including those on
+// columns that it does not see. Where one implies another, only the stricter one is listed.
 func (t TablePolicy) ConstraintsFor(audience string) []privacy.Spec {
 	held := slices.Clone(t.Constraints)
 	for _, a := range t.Audiences {
@@ -219,8 +219,8 @@ func (t TablePolicy) ConstraintsFor(audience string) []privacy.Spec {
 	return held
 }
 
-// For is what is published to an audience: of the same attributes and sensitive columns as the
-// publication, in their order. It is false where the audience does not see the table.
+// For is what is published to an audience. It has the publication's attributes and sensitive columns, in
+// their order. It is false where the audience does not see the table.
 func (p Publication) For(audience string) (Publication, bool) {
 	if audience == p.Policy.Audience {
 		return p, true
@@ -232,7 +232,7 @@ func (p Publication) For(audience string) (Publication, bool) {
 	return p.seenBy(audience, policy), true
 }
 
-// MadeFor is For, but also of a table of which a release is made for the audience that it does not see.
+// MadeFor is For, and also holds for a table that the audience does not see but that has a release made for it.
 func (p Publication) MadeFor(audience string) (Publication, bool) {
 	policy, made := p.Policy.MadeFor(audience)
 	if !made {
@@ -241,8 +241,8 @@ func (p Publication) MadeFor(audience string) (Publication, bool) {
 	return p.seenBy(audience, policy), true
 }
 
-// Kept is the publication with all columns that anybody sees, in the forms in which the audience sees them or would: the rows of
-// guarded tables have them, as they are never made anew. The empty name is that of the table's own readers.
+// Kept is the publication with all columns that any reader sees, in the forms in which the audience sees them or would. Guarded
+// tables keep all of them in their rows, which are never made anew. The empty name is that of the table's own readers.
 func (p Publication) Kept(audience string) Publication {
 	if policy, shown := p.Policy.ForAll(audience); shown {
 		return p.seenBy(audience, policy)
@@ -284,7 +284,7 @@ func (p Publication) seenBy(audience string, policy TablePolicy) Publication {
 	return seen
 }
 
-// inOrder are all columns that anybody sees, in the source table's order.
+// inOrder are all columns that any reader sees, in the source table's order.
 func (p Publication) inOrder() []PublishedColumn {
 	if len(p.Reserved) == 0 {
 		return p.Columns
@@ -300,12 +300,12 @@ func (p Publication) inOrder() []PublishedColumn {
 	return all
 }
 
-// Copied are the columns that rows show to anybody as they are.
+// Copied are the columns that some reader sees as they are.
 func (p Publication) Copied() []PublishedColumn {
 	return slices.DeleteFunc(slices.Clone(p.inOrder()), func(c PublishedColumn) bool { return c.Part != Copy })
 }
 
-// statedFor are the constraints over all tables that are released together which are stated for an audience and for those before it.
+// statedFor are the constraints on tables that are released together that are stated for an audience or for one before it.
 func (p Publication) statedFor(audience string) (stated []privacy.Spec) {
 	for _, a := range p.Policy.Audiences[:p.Policy.place(audience)+1] {
 		stated = append(stated, p.Membership.Held[a.Audience]...)
@@ -313,7 +313,7 @@ func (p Publication) statedFor(audience string) (stated []privacy.Spec) {
 	return stated
 }
 
-// of are the people with what is stated for audiences besides: of two constraints of which one implies the other, with the stricter one.
+// of adds the constraints that are stated for audiences. Where one constraint implies another, it keeps the stricter one.
 func (p People) of(stated []privacy.Spec) People {
 	p.Constraints = slices.Clone(p.Constraints)
 	for _, spec := range stated {
@@ -324,8 +324,8 @@ func (p People) of(stated []privacy.Spec) People {
 	return p
 }
 
-// checkAudiences sees to it that releases of all tables or of none are made for each audience, with one k, and that it
-// sees one of them at least.
+// checkAudiences requires that each audience has releases of all tables, with one k, or of none, and that it sees at least
+// one of them.
 func (p *PeoplePublication) checkAudiences() (problems []Problem) {
 	of := func(t Publication) string {
 		text := ""
@@ -376,7 +376,7 @@ func (t TablePolicy) allConstraints() []privacy.Spec {
 	return all
 }
 
-// checkAudiences refuses what the releases of audiences cannot be made of.
+// checkAudiences refuses policies from which the releases of audiences cannot be made.
 func (b *builder) checkAudiences() {
 	t := b.publication.Policy
 	if len(t.Audiences) == 0 {

@@ -31,8 +31,8 @@ func (t TablePolicy) Parts() (parts [][]string) {
 	return parts
 }
 
-// Misplaced says why an audience cannot have a constraint, as of the columns that it is over, and what to do; empty
-// where it can.
+// Misplaced tells why an audience cannot have a constraint over these columns, and what to do; empty where it
+// can.
 func (t TablePolicy) Misplaced(spec privacy.Spec) (what, fix string) {
 	parts := t.Parts()
 	if len(parts) == 1 {
@@ -59,7 +59,7 @@ func (t TablePolicy) Misplaced(spec privacy.Spec) (what, fix string) {
 }
 
 // checkParts refuses constraints of audiences that would divide the table into other parts, and hidden columns
-// without which what is told of constraints would.
+// without which the constraints that readers are told of would.
 func (b *builder) checkParts() {
 	own := b.publication.Components()
 	for _, a := range b.publication.Policy.Audiences {

@@ -2,16 +2,16 @@ package catalog
 
 import "slices"
 
-// ServerNames are what the catalogs of a server say of names that may stand behind a dot
-// in clients' statements: where value has no column f, PostgreSQL reads value.f as a call.
+// ServerNames are the names in a server's catalogs that may follow a dot in clients' statements:
+// where value has no column f, PostgreSQL reads value.f as a call.
 type ServerNames struct {
 	// Callable are the names of the functions and types of pg_catalog. Nil says that they
 	// are not known.
 	Callable map[string]bool
-	// Columns are those of the relations that clients may read, under the names of what is
+	// Columns are those of the relations that clients may read, by the names of the relations that are
 	// read in their place.
 	Columns map[Name][]ColumnName
-	// Added is what of pg_catalog initdb did not make.
+	// Added is what was added to pg_catalog since initdb.
 	Added Added
 }
 
@@ -20,11 +20,11 @@ type ColumnName struct {
 	Name string
 	// Composite says that its values may have columns themselves.
 	Composite bool
-	// Type is that of its values as SQL writes it; empty where it is not known.
+	// Type is the type of its values, in SQL; empty where it is not known.
 	Type string
 }
 
-// Same says whether nothing has changed.
+// Same reports whether both are equal.
 func (n ServerNames) Same(other ServerNames) bool {
 	if !n.Added.Same(other.Added) || (n.Callable == nil) != (other.Callable == nil) || len(n.Callable) != len(other.Callable) || len(n.Columns) != len(other.Columns) {
 		return false
@@ -54,8 +54,8 @@ func (s *Snapshot) WithColumns(columns map[Name][]ColumnName) *Snapshot {
 	return s.WithNames(ServerNames{Callable: s.names.Callable, Columns: columns, Added: s.names.Added})
 }
 
-// Callable says whether pg_catalog may have a function or a type of the name: any name, as
-// long as the server's are not known.
+// Callable reports whether pg_catalog may have a function or a type of the name. It is true of every
+// name while the server's are not known.
 func (s *Snapshot) Callable(name string) bool {
 	return s.names.Callable == nil || s.names.Callable[name]
 }

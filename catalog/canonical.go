@@ -6,9 +6,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// Canonical brings values of a base type that are equal in SQL but differ in
-// their text to one text, which is in PostgreSQL's output form. Of types that
-// constraints cannot speak of it changes nothing.
+// Canonical returns one text, in PostgreSQL's output form, for all values of a base type that
+// are equal in SQL. It does not change values of types that constraints cannot be on.
 func Canonical(baseType, text string) string {
 	switch baseType {
 	case "numeric":

@@ -9,15 +9,15 @@ import (
 // CountColumn is the column of Classes with the number of records behind a row.
 const CountColumn = "kproxy_count"
 
-// KnownColumn names a column of stored summaries and of Classes about a column of numbers that is published as it is:
-// how many of the records behind a row have a value in it. It has a digest of the name, as names have bounds.
+// KnownColumn names a column of stored summaries and of Classes. For a numeric column that is published as it is, it counts
+// the records behind a row that have a value. It contains a digest of the column's name, since names have a maximum length.
 func KnownColumn(of string) string { return aboutColumn(known, of) }
 
 // SumColumn names the column with the sum of these values.
 func SumColumn(of string) string { return aboutColumn(sum, of) }
 
-// LeastColumn and GreatestColumn name those with the least and the greatest of them, of columns whose equal
-// values are written alike.
+// LeastColumn and GreatestColumn name the columns with the least and the greatest of them. There are such columns
+// only where equal values are written alike.
 func LeastColumn(of string) string { return aboutColumn(least, of) }
 
 // GreatestColumn is described at LeastColumn.
@@ -38,14 +38,13 @@ func aboutColumn(what, of string) string {
 // ClassesPrefix starts the names of what Classes names.
 const ClassesPrefix = "classes_"
 
-// Classes is the name of the relation that has the records of a protected table summed up, where there
-// is one: of records that look alike one row for some, with what all of them show and their
-// number. Clients cannot name it; questions that it answers as the published relation would are
-// asked of it (package rewrite). It lies where clients see nothing, under a name that does not depend on
-// the table's length.
+// Classes is the name of the relation that summarizes the records of a protected table, where there is one.
+// Each row stands for some records that look alike, and has what they show and their number. Clients
+// cannot name it. Package rewrite reads it where it gives the same answer as the published relation. It
+// is in a schema that clients cannot see, and its name has the same length for all tables.
 func Classes(table Name) Name { return ClassesFor("", table) }
 
-// ClassesFor is the same of what is published for an audience.
+// ClassesFor is Classes for an audience.
 func ClassesFor(audience string, table Name) Name {
 	if audience != "" {
 		audience += "_"
@@ -58,7 +57,7 @@ func AudienceClassesPattern(table Name) string {
 	return ClassesPrefix + "[a-z][a-z0-9]*_" + classesDigest(table)
 }
 
-// AreClassesOf says whether ClassesFor names the relation, for any audience or for none.
+// AreClassesOf reports whether ClassesFor gives the relation's name, for any audience or for none.
 func AreClassesOf(table Name, relation string) bool {
 	name, summary := strings.CutPrefix(relation, ClassesPrefix)
 	return summary && (name == classesDigest(table) || strings.HasSuffix(name, "_"+classesDigest(table)))
@@ -69,21 +68,21 @@ func classesDigest(table Name) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Summary is what can be asked of a protected table's Classes.
+// Summary describes what the Classes of a protected table can answer.
 type Summary struct {
 	Relation Name
-	// Types are the types of the columns that all records behind a row show alike, by name.
+	// Types are the types, by name, of the columns in which all records behind a row show the same.
 	Types map[string]string
-	// Summed are the types of the columns of numbers of which the summary has KnownColumn and SumColumn, by name.
+	// Summed are the types, by name, of the numeric columns that have a KnownColumn and a SumColumn.
 	Summed map[string]string
-	// Ranged are those of them of which it has LeastColumn and GreatestColumn.
+	// Ranged are those of them that have a LeastColumn and a GreatestColumn.
 	Ranged map[string]bool
 	// Published are the names of all columns of the published relation.
 	Published map[string]bool
 }
 
-// Summary is that of the table that a published relation stands for, where there is one. It is of the same
-// release: an audience has summaries of its own.
+// Summary is the summary of the release that a published relation shows, where there is one: each audience has
+// summaries of its own.
 func (s *Snapshot) Summary(published Name) (Summary, bool) {
 	schema, is := strings.CutPrefix(published.Schema, ReleaseSchemaFor(s.audience, ""))
 	source := Name{Schema: schema, Relation: published.Relation}

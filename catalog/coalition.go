@@ -8,31 +8,31 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Coalition is what readers of a table hold together who pool their releases: those of one audience, the
-// finest, and of any coarser ones. It bounds each set of audiences with that finest member, as what a set
-// tells is a function of the finest member's classes, with the columns of all members.
+// Coalition is what readers of a table who pool their releases hold together: readers of one audience, the finest
+// member, and of any coarser ones. It bounds every set of audiences with that finest member: all that such a set
+// tells follows from the finest member's classes, with the columns of all members.
 type Coalition struct {
-	// Finest is the audience; empty for the table's own readers.
+	// Finest is the finest member; empty for the table's own readers.
 	Finest string
-	// Table are coarser audiences that see the table, where the finest does not.
+	// Table are the coarser audiences that see the table, where the finest member does not.
 	Table []string
-	// Joined are the columns that coarser audiences see and the finest does not, in the policy's order.
+	// Joined are the columns that coarser audiences see and the finest member does not, in the policy's order.
 	Joined []JoinedColumn
 	// Holds are the constraints that the finest member's classes satisfy, with all columns.
 	Holds []privacy.Spec
 }
 
-// JoinedColumn is a column that a coalition has of a coarser member.
+// JoinedColumn is a column that a coalition has from a coarser member.
 type JoinedColumn struct {
 	Name string
 	// Of are the coarser audiences that see it.
 	Of []string
-	// Lost are constraints that hold for what one of these sees of the column, and that the finest
-	// member's classes need not satisfy.
+	// Lost are constraints on the column that hold for what one of these audiences sees, and that the
+	// finest member's classes need not satisfy.
 	Lost []privacy.Spec
 }
 
-// Coalitions are those of the table's own readers and of each audience with the coarser ones, the finest
+// Coalitions are the table's own readers with all audiences, and each audience with the coarser ones, the finest
 // first. There are none without audiences.
 func (t TablePolicy) Coalitions() (all []Coalition) {
 	if len(t.Audiences) == 0 {
@@ -67,7 +67,7 @@ func (t TablePolicy) Coalitions() (all []Coalition) {
 	return all
 }
 
-// sees reports whether an audience, or the table's own readers, of whom the name is empty, see a published column.
+// sees reports whether an audience sees a published column. The empty name is that of the table's own readers.
 func (t TablePolicy) sees(audience, column string) bool {
 	if audience == "" {
 		return !slices.Contains(t.Hidden, column)
@@ -82,7 +82,7 @@ func (t TablePolicy) audienceNames() (names []string) {
 	return names
 }
 
-// appendNotImplied appends the constraints on a column that do not follow from what holds.
+// appendNotImplied appends the constraints on a column that do not follow from those that hold.
 func appendNotImplied(to, holds, promised []privacy.Spec, column string) []privacy.Spec {
 	for _, spec := range promised {
 		follows := func(held privacy.Spec) bool { return held.Implies(spec) }
@@ -101,7 +101,7 @@ func (c Coalition) Name() string {
 	return c.Finest
 }
 
-// Breach says why the coalition would lower what holds of a column, and what to do; empty where it does not.
+// Breach tells why the coalition would weaken a column's protection, and what to do; empty where it does not.
 func (c Coalition) Breach(column JoinedColumn) (what, fix string) {
 	if len(column.Lost) == 0 {
 		return "", ""
@@ -116,8 +116,8 @@ func (c Coalition) Breach(column JoinedColumn) (what, fix string) {
 		fmt.Sprintf("state %s for %s, or hide the column from %s", spec, where, strings.Join(column.Of, " and "))
 }
 
-// checkCoalitions refuses policies under which readers who pool their releases learn more of a column than
-// those among them who see it may.
+// checkCoalitions refuses policies under which readers who pool their releases learn more about a column than
+// those of them who see it may.
 func (b *builder) checkCoalitions() {
 	t := b.publication.Policy
 	for _, c := range t.Coalitions() {

@@ -8,17 +8,17 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// AudienceColumn says how an audience sees a quasi-identifying column, where it is not as the audience before,
-// or the table's own readers, do. Coarser audiences see it so, too.
+// AudienceColumn is how an audience sees a quasi-identifying column, where the audience before it, or the table's own
+// readers, see it otherwise. It holds for coarser audiences, too.
 type AudienceColumn struct {
 	Name string
 	// Limits are within those of the finer readers.
 	Limits hierarchy.Coarseness
-	// Publish is the form; nil for that of the finer readers.
+	// Publish is the form; nil for the form that the finer readers see.
 	Publish *Form `json:",omitempty"`
 }
 
-// column is what the audience says of a column.
+// column is the audience's entry for a column.
 func (a AudiencePolicy) column(name string) (of AudienceColumn) {
 	if i := slices.IndexFunc(a.Columns, func(c AudienceColumn) bool { return c.Name == name }); i >= 0 {
 		of = a.Columns[i]
@@ -26,7 +26,7 @@ func (a AudiencePolicy) column(name string) (of AudienceColumn) {
 	return of
 }
 
-// seen is a column's policy for the audience, of that for the finer readers.
+// seen derives a column's policy for the audience from that for the finer readers.
 func (a AudiencePolicy) seen(c ColumnPolicy) ColumnPolicy {
 	of := a.column(c.Name)
 	if c.Hierarchy != nil && !of.Limits.IsZero() {
@@ -40,7 +40,7 @@ func (a AudiencePolicy) seen(c ColumnPolicy) ColumnPolicy {
 	return c
 }
 
-// limit is an attribute as the audience sees it, of that for the finer readers.
+// limit derives an attribute as the audience sees it from that of the finer readers.
 func (a AudiencePolicy) limit(attribute Attribute) Attribute {
 	limits := a.column(attribute.Column).Limits
 	attribute.Spec = limits.Of(attribute.Spec)
@@ -50,12 +50,12 @@ func (a AudiencePolicy) limit(attribute Attribute) Attribute {
 	return attribute
 }
 
-// MayFollow says whether readers who see a column in a form can make of it what coarser readers see in
-// another one: a range tells the value in its middle, and not the other way around.
+// MayFollow reports whether one form of a column determines another, which coarser readers see: a range
+// determines the value in its middle, and not the other way around.
 func (f Form) MayFollow(finer Form) bool { return finer != FormValue || f == FormValue }
 
-// AttributesFor makes the attributes of what an audience sees of those of the readers before it: of the
-// audience before, or the table's own. There is no error for a publication in which Publish has found no problem.
+// AttributesFor derives the attributes that an audience sees from those of the readers before it: the audience
+// before, or the table's own readers. It returns no error for a publication in which Publish has found no problem.
 func (p Publication) AttributesFor(audience string, finer []anonymizer.Attribute) ([]anonymizer.Attribute, error) {
 	place := p.Policy.place(audience)
 	if place < 0 {
@@ -76,7 +76,7 @@ func (p Publication) AttributesFor(audience string, finer []anonymizer.Attribute
 	return seen, nil
 }
 
-// checkLimits refuses what audiences cannot see of columns, as finer readers do not see as much.
+// checkLimits refuses audiences that would see more of a column than finer readers do.
 func (b *builder) checkLimits() {
 	attributes := slices.Clone(b.publication.Attributes)
 	forms := make(map[string]Form)

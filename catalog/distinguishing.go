@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// FewRecords is below how many nothing is said of a column.
+	// FewRecords is the number of records below which nothing is said of a column.
 	FewRecords = 10
-	// categories is how many different values a list of categories has at most: that few
-	// have one of them tells nothing in a small table.
+	// categories is the most values that a list of categories has. In a small table, it means nothing
+	// that few records have one of them.
 	categories = 100
 	// Most is the share, 0 to 1, from which a column is nearly unique: that of the majority.
 	Most = 0.5
 )
 
-// Distinguishing is the share of persons, 0 to 1, whom the values of a column tell apart, and of whom
-// fewer than so many have a value. Persons says how many persons, or records, have each value, or each value of a
-// sample, NULL left out; different is how many values there are. The most frequent value, which often stands for
-// none, is left out as NULL is.
+// Distinguishing is the share of persons, 0 to 1, who have a value of a column that fewer than so many persons
+// have. Persons is the number of persons, or records, for each value, or each value of a sample, without NULL;
+// different is the number of values. The most frequent value, which often stands for a missing one, is left out
+// as NULL is.
 func (t TablePolicy) Distinguishing(persons []int64, different float64) (share float64, fewer int) {
 	if share = shareOf(persons, 2); share < Most && different > categories {
 		k := t.largestK()
@@ -46,7 +46,7 @@ func shareOf(persons []int64, fewer int) float64 {
 	return float64(few) / float64(all)
 }
 
-// largestK is that of the table's constraints, 2 where there is none.
+// largestK is the largest k of the table's constraints, 2 where there is none.
 func (t TablePolicy) largestK() int {
 	k := 2
 	for _, constraint := range t.Constraints {
@@ -57,7 +57,7 @@ func (t TablePolicy) largestK() int {
 	return k
 }
 
-// NearlyUnique says that a column which is published as it is tells most persons apart; see Distinguishing.
+// NearlyUnique reports that a column that is published as it is tells most persons apart; see Distinguishing.
 func (t TablePolicy) NearlyUnique(column string, share float64, fewer int) (what, fix string) {
 	who, whose := "records", "a value of their own"
 	if t.Subject != "" {

@@ -1,8 +1,8 @@
 package catalog
 
-// TextForms are settings by which the server writes values and definitions as texts in one form, and reads them so,
-// whatever the database or the role has set (PostgreSQL, chapter "Client Connection Defaults"). What one session writes is read by
-// kproxy and by other sessions, of another database, too. Not to be changed.
+// TextForms are settings under which the server writes and reads values and definitions in one text form, whatever the
+// database or the role has set (PostgreSQL, chapter "Client Connection Defaults"). kproxy and sessions in other
+// databases read what one session writes. Callers must not change the map.
 var TextForms = map[string]string{
 	"search_path":                 "pg_catalog",
 	"datestyle":                   "ISO, YMD",

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ListedFunction is what a function that the policy lists was when it was accepted: for the
-// types of the arguments of each overload, as PostgreSQL writes them, the MD5 of all that
-// decides what it does.
+// ListedFunction is a function that the policy lists, as it was when it was accepted. It maps the argument
+// types of each overload, as PostgreSQL writes them, to the MD5 of all that decides what the
+// overload does.
 type ListedFunction map[string]string
 
 // Changes describes the differences between the functions that have the name now and those that

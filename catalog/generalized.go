@@ -8,8 +8,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// Text is what a generalized column shows of a class, in a text form of its type that PostgreSQL
-// reads; false where it shows NULL. Spec is the attribute's.
+// Text is the value of a generalized column for a class, in a text form that PostgreSQL reads; false
+// where it is NULL. Spec is the attribute's.
 func (c PublishedColumn) Text(spec hierarchy.Spec, g hierarchy.Generalization) (text string, shown bool) {
 	switch {
 	case g.Hidden:
@@ -22,8 +22,8 @@ func (c PublishedColumn) Text(spec hierarchy.Spec, g hierarchy.Generalization) (
 	return g.Value, true
 }
 
-// Output is what a generalized column shows of a class in the text form in which PostgreSQL writes
-// it; false where it shows NULL. Spec is the attribute's.
+// Output is the value of a generalized column for a class, in the text form that PostgreSQL writes; false
+// where it is NULL. Spec is the attribute's.
 func (c PublishedColumn) Output(spec hierarchy.Spec, g hierarchy.Generalization) (text string, shown bool) {
 	if text, shown = c.Text(spec, g); !shown || c.Part != Range {
 		return text, shown

@@ -6,13 +6,13 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// Link is one of the releases of a guarded table that follow each other from its lineage on: what an audience sees,
-// or saw before it was taken away. A lineage keeps its links, in their order, for as long as it lasts: whoever
-// kept the versions of one may read another today (anonymizer/lineage/DESIGN.md, "Changing audiences").
+// Link is one release in the chain of releases of a guarded table: what an audience sees, or saw before the audience
+// was removed. A lineage keeps its links, in order, as long as it lasts, since somebody who kept the versions of one
+// may read another today (anonymizer/lineage/DESIGN.md, "Changing audiences").
 type Link struct {
-	// Store is what the link's tables in the store are called by.
+	// Store is the name in the link's tables of the store.
 	Store string
-	// Audience is who sees it; nobody does where it is empty.
+	// Audience sees the link; nobody does where it is empty.
 	Audience string `json:",omitempty"`
 	// Constraints, Hidden, Unseen and Columns are those of AudiencePolicy.
 	Constraints []privacy.Spec
@@ -23,9 +23,9 @@ type Link struct {
 	Columns []AudienceColumn `json:",omitempty"`
 }
 
-// Lineage is what a store keeps of the policy that the classes of a guarded table were made by, as long as they are shown.
+// Lineage is the part of the policy by which the classes of a guarded table were made. The store keeps it as long as they are shown.
 type Lineage struct {
-	// Table is a digest of all but the audiences.
+	// Table is a digest of everything but the audiences.
 	Table string
 	// Sensitive are Publication.Sensitive, those among them of which only a link's constraints speak.
 	Sensitive []SensitiveColumn `json:",omitempty"`
