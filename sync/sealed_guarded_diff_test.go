@@ -35,6 +35,7 @@ func TestSealedGuardedInAllWays(t *testing.T) {
 	most := spillRows
 	t.Cleanup(func() { spillRows = most })
 	const rows = 80
+	waiting, expired, stale, ghosts, returned := 0, 0, 0, 0, 0 // the most at a time
 	for name, updates := range map[string]catalog.Updates{
 		"batches":  {Mode: catalog.Guarded, Crowd: 1, Batch: 12, Within: time.Hour, Deadline: 5 * time.Hour},
 		"crowds":   {Mode: catalog.Guarded, Crowd: 2, Deadline: 2 * time.Hour},
@@ -55,8 +56,7 @@ func TestSealedGuardedInAllWays(t *testing.T) {
 				benches[i] = b
 				syncers[i], stops[i] = b.run()
 			}
-			waiting, expired, stale, ghosts, returned := 0, 0, 0, 0, 0
-			for step := range uint64(36) {
+			for step := range uint64(24) {
 				for i, b := range benches {
 					restarts := step%12 == 11
 					if restarts {
@@ -95,17 +95,17 @@ func TestSealedGuardedInAllWays(t *testing.T) {
 					t.Fatalf("step %d: the sealed store differs:\n%s\n---\n%s", step, plain, sealed)
 				}
 				s := syncers[1].Status().Tables[benches[1].config.Tables[0].Policy.Table]
-				waiting, expired, stale, ghosts, returned = max(waiting, s.Waiting), max(expired, s.Expired), max(stale, s.Stale), max(ghosts, s.Ghosts), s.Returned
+				waiting, expired, stale, ghosts, returned = max(waiting, s.Waiting), max(expired, s.Expired), max(stale, s.Stale), max(ghosts, s.Ghosts), max(returned, s.Returned)
 				if step%20 == 0 {
 					benches[1].checkSealed()
 				}
 			}
 			benches[1].checkSealed()
-			if waiting == 0 || stale == 0 || ghosts == 0 || returned == 0 || expired == 0 && name != "crowds" && name != "batches" {
-				t.Error("not all has happened")
-			}
-			t.Logf("at most %d waiting, %d expired, %d stale, %d ghosts, %d returned", waiting, expired, stale, ghosts, returned)
 		})
+	}
+	t.Logf("at most %d waiting, %d expired, %d stale, %d ghosts, %d returned", waiting, expired, stale, ghosts, returned)
+	if waiting == 0 || expired == 0 || stale == 0 || ghosts == 0 || returned == 0 {
+		t.Error("not all has happened")
 	}
 }
 
